@@ -1,0 +1,32 @@
+#pragma once
+// What a training loop needs to know of a model on its data: one call, value and gradient.
+
+
+#include "gih/model/parameters.hpp"
+
+namespace gih {
+
+struct LossSpec {
+  double eps = 0.1;  ///< loss of a question: -log(y_k + eps) (2.1)
+};
+
+struct Evaluation {
+  double loss = 0.0;    ///< only where it was asked for
+  Parameters gradient;  ///< blocks that were asked for; the others are 0
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// Mean loss over the questions.
+  virtual double loss(const Parameters& theta) = 0;
+
+  /// Gradient with respect to `blocks`; the loss too when `with_loss`.
+  virtual Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) = 0;
+
+  /// y of every question, questions x d.
+  virtual Matrix predictions(const Parameters& theta) = 0;
+};
+
+}  // namespace gih

@@ -1,0 +1,26 @@
+#pragma once
+// What is trained, how and for how long.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "gih/model/parameters.hpp"
+
+namespace gih {
+
+struct Stage {
+  Blocks trains;
+  std::string method = "gd";  ///< a row of integrator_table()
+  std::size_t epochs = 0;     ///< steps
+  double learning_rate = 1.0;
+};
+
+using Schedule = std::vector<Stage>;
+
+/// Steps 0 .. epochs at which a stage writes a log row, ascending, first and last included.
+/// every = 0: at most 2000 rows, every step at the start, then evenly in the logarithm, because
+/// what a stage does is spread over orders of magnitude of time.
+std::vector<std::size_t> log_steps(std::size_t epochs, std::size_t every);
+
+}  // namespace gih

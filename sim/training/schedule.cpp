@@ -1,0 +1,23 @@
+#include "gih/training/schedule.hpp"
+
+#include <cmath>
+
+namespace gih {
+
+std::vector<std::size_t> log_steps(std::size_t epochs, std::size_t every) {
+  std::vector<std::size_t> steps{0};
+  if (every > 0) {
+    for (std::size_t step = every; step < epochs; step += every) steps.push_back(step);
+  } else {
+    constexpr int points = 1998;
+    const double top = std::log(static_cast<double>(epochs));
+    for (int i = 0; i < points && epochs > 1; ++i) {
+      const auto step = static_cast<std::size_t>(std::exp(top * i / points));
+      if (step > steps.back() && step < epochs) steps.push_back(step);
+    }
+  }
+  if (epochs > 0) steps.push_back(epochs);
+  return steps;
+}
+
+}  // namespace gih
