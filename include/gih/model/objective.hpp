@@ -24,9 +24,6 @@ class Objective {
 
   /// Gradient with respect to `blocks`; the loss too when `with_loss`.
   virtual Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) = 0;
-
-  /// y of every question, questions x d.
-  virtual Matrix predictions(const Parameters& theta) = 0;
 };
 
 }  // namespace gih

@@ -1,7 +1,7 @@
 #pragma once
-// The fast engine. A position's score depends on its window and the query window alone, so a step
-// computes each (window, query) pair that occurs once, and a question is two short dot products
-// with its cell counts. The cost of a step does not depend on L.
+// The fast engine. A position's score depends on the class of its (window, query window) pair
+// alone, so a step computes each class once, and a question is a few short dot products between the
+// exponentials of the classes and its cell counts. The cost of a step does not depend on L.
 
 #include <memory>
 
@@ -10,9 +10,15 @@
 
 namespace gih {
 
-/// The questions are those of `prompts`, in order; nothing refers to it afterwards. InputError
-/// when sizes do not fit. The same results, bit for bit, for any number of threads.
+/// The questions are those of `prompts`; nothing refers to it afterwards. InputError when sizes do
+/// not fit. The same results, bit for bit, for any number of threads >= 1.
 std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossSpec& loss,
                                              const Prompts& prompts, int threads);
+
+/// Upper bound in bytes of a table engine for a split of these prompts.
+double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, Split split);
+
+/// y of every question (2.5), questions x d.
+Matrix predictions(const ModelSpec& model, const Parameters& theta, const Prompts& prompts);
 
 }  // namespace gih

@@ -1,0 +1,35 @@
+#pragma once
+// How the parameters move during a stage. Adding a method: a row in the table of integrator.cpp.
+
+#include <functional>
+#include <vector>
+
+#include "gih/model/objective.hpp"
+#include "gih/training/log.hpp"
+#include "gih/training/schedule.hpp"
+
+namespace gih {
+
+/// Called after each completed step with a state that can be saved; false stops the run.
+using StepObserver = std::function<bool(const TrainState&)>;
+
+struct StageRun {
+  Objective& train;
+  Objective* validation;  ///< none: the validation loss is NaN
+  const Stage& stage;
+  std::vector<std::size_t> log_steps;
+  TrainState& state;  ///< starts at state.step of the stage; rows go to state.log
+  const StepObserver& observer;
+};
+
+struct IntegratorRow {
+  const char* name;
+  const char* meaning;
+  /// Runs the stage to its end (true) or until the observer stops it (false). RunError naming
+  /// stage, step and quantity when a loss or parameter is not finite; the state is the last good.
+  bool (*run)(StageRun&);
+};
+
+const std::vector<IntegratorRow>& integrator_table();
+
+}  // namespace gih

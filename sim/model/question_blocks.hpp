@@ -1,0 +1,47 @@
+#pragma once
+// The table engine's memory layout. Questions with the same number of targets T are sorted by the
+// classes that their cells fall into and packed into blocks of eight, one question a SIMD lane. A
+// block lists the classes that occur in any of its lanes ("slots"); a slot holds the eight counts n
+// of positions of that class, then for each target t the eight counts n_t of those whose token is t.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "gih/data/prompts.hpp"
+
+namespace gih {
+
+constexpr std::size_t lanes = 8;
+// A fixed width, whatever the machine has: the order of additions is the same everywhere.
+using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
+
+struct QuestionBlock {
+  std::uint32_t slots;
+  std::uint32_t targets;    ///< T
+  std::size_t first_slot;   ///< into QuestionBlocks::slot_class
+  std::size_t first_count;  ///< into counts: slots x (1 + T)
+  std::size_t first_weight; ///< into weights: T, share in the loss of each target
+};
+
+/// A fixed run of blocks: the unit of work of a thread, with sums of its own.
+struct BlockChunk {
+  std::size_t first_block, last_block;
+  std::size_t first_class, last_class;  ///< into chunk_class: the classes that occur in it
+};
+
+struct QuestionBlocks {
+  std::vector<QuestionBlock> blocks;
+  std::vector<std::uint32_t> slot_class;  ///< index into the chunk's classes
+  std::vector<Lanes> counts;
+  std::vector<Lanes> weights;
+  std::vector<BlockChunk> chunks;
+  std::vector<std::uint32_t> chunk_class;
+  std::size_t largest_chunk = 0;  ///< most classes in a chunk
+};
+
+/// `class_of` gives the class of a (window, query window) pair.
+QuestionBlocks pack_questions(const Prompts& prompts,
+                              const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of);
+
+}  // namespace gih

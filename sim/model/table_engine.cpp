@@ -1,0 +1,265 @@
+#include "gih/model/table_engine.hpp"
+
+#include <fmt/core.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gih/base/error.hpp"
+#include "gih/model/pair_scores.hpp"
+#include "question_blocks.hpp"
+
+namespace gih {
+namespace {
+
+/// Beyond this spread of a s, exponentials relative to the largest class could underflow in a
+/// question that has only small ones; then each question takes its own maximum.
+constexpr double safe_spread = 600.0;
+
+double sum_lanes(const Lanes& v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+/// What a thread needs for a chunk: exponentials and derivative sums of the chunk's classes.
+struct Workspace {
+  std::vector<Lanes> E;    // classes: exp(a s - m), the same in all lanes unless careful
+  std::vector<double> e;   // classes: the same, one number
+  std::vector<Lanes> sum;  // classes: dL/dE, or E dL/dE when careful
+};
+
+class TableEngine final : public Objective {
+ public:
+  TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads)
+      : model_(model), eps_(loss.eps), threads_(threads), workspaces_(static_cast<std::size_t>(threads)), scores_(model) {
+    check_model(model);
+    if (prompts.d != model.d || prompts.M != model.M) {
+      throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, M = {}",
+                                   prompts.d, prompts.M, model.d, model.M));
+    }
+    blocks_ = pack_questions(prompts, [this](WindowCode window, WindowCode query) {
+      return scores_.class_of(window, query);
+    });
+    chunk_loss_.resize(blocks_.chunks.size());
+    chunk_sum_.resize(blocks_.chunk_class.size());
+    for (Workspace& work : workspaces_) {
+      work.E.resize(blocks_.largest_chunk);
+      work.e.resize(blocks_.largest_chunk);
+      work.sum.resize(blocks_.largest_chunk);
+    }
+  }
+
+  double loss(const Parameters& theta) override { return evaluate(theta, {}, true).loss; }
+
+  Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) override {
+    s_ = scores_.forward(theta);
+    a_ = theta.a;
+    exponentials();
+    const bool with_gradient = blocks.any();
+    const auto chunks = static_cast<std::ptrdiff_t>(blocks_.chunks.size());
+#pragma omp parallel num_threads(threads_) if (threads_ > 1 && chunks > 1)
+    {
+      Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(static)
+      for (std::ptrdiff_t c = 0; c < chunks; ++c) {
+        run_chunk(static_cast<std::size_t>(c), with_loss, with_gradient, work);
+      }
+    }
+    Evaluation result;
+    result.gradient.w.setZero(model_.H, model_.M);
+    result.gradient.c.setZero(theta.c.size());
+    for (const double part : chunk_loss_) result.loss += part;
+    if (!with_loss) result.loss = std::numeric_limits<double>::quiet_NaN();
+    if (with_gradient) gather(blocks, result.gradient);
+    return result;
+  }
+
+ private:
+  void exponentials() {
+    double high = -std::numeric_limits<double>::infinity();
+    double low = -high;
+    for (const double s : s_) {
+      high = std::max(high, a_ * s);
+      low = std::min(low, a_ * s);
+    }
+    careful_ = !(high - low <= safe_spread);
+    e_.resize(s_.size());
+    for (std::size_t k = 0; k < s_.size(); ++k) e_[k] = careful_ ? a_ * s_[k] : std::exp(a_ * s_[k] - high);
+  }
+
+  void run_chunk(std::size_t c, bool with_loss, bool with_gradient, Workspace& work) {
+    const BlockChunk& chunk = blocks_.chunks[c];
+    const std::size_t count = chunk.last_class - chunk.first_class;
+    for (std::size_t k = 0; k < count; ++k) {
+      work.e[k] = e_[blocks_.chunk_class[chunk.first_class + k]];
+      work.sum[k] = Lanes{};
+    }
+    Lanes loss{};
+    for (std::size_t b = chunk.first_block; b < chunk.last_block; ++b) {
+      const QuestionBlock& block = blocks_.blocks[b];
+      if (careful_) {
+        run_block<true>(block, with_loss, with_gradient, work, loss);
+      } else {
+        run_block<false>(block, with_loss, with_gradient, work, loss);
+      }
+    }
+    chunk_loss_[c] = sum_lanes(loss);
+    for (std::size_t k = 0; k < count; ++k) {
+      chunk_sum_[chunk.first_class + k] = sum_lanes(work.sum[k]);
+    }
+  }
+
+  /// y_t = N_t / Z; loss -sum_t weight_t log(y_t + eps); dL/dE of a class is
+  /// n sum_t g_t y_t - sum_t g_t n_t with g_t = weight_t / (Z (y_t + eps)).
+  template <bool careful>
+  void run_block(const QuestionBlock& block, bool with_loss, bool with_gradient, Workspace& work,
+                 Lanes& loss) {
+    const std::size_t stride = 1 + block.targets;
+    const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
+    const Lanes* n = blocks_.counts.data() + block.first_count;
+    const Lanes* weight = blocks_.weights.data() + block.first_weight;
+    if constexpr (careful) own_maximum(block, work);
+    const auto E = [&](std::size_t j) {
+      if constexpr (careful) {
+        return work.E[j];
+      } else {
+        return work.e[slot[j]];
+      }
+    };
+    const auto dot = [&](std::size_t plane) {
+      Lanes even{}, odd{};
+      std::size_t j = 0;
+      for (; j + 1 < block.slots; j += 2) {
+        even += E(j) * n[j * stride + plane];
+        odd += E(j + 1) * n[(j + 1) * stride + plane];
+      }
+      if (j < block.slots) even += E(j) * n[j * stride + plane];
+      return even + odd;
+    };
+    const Lanes Z = dot(0);
+    Lanes mean{};
+    for (std::size_t t = 0; t < block.targets; ++t) {
+      const Lanes y = dot(1 + t) / Z;
+      if (with_loss) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          if (weight[t][lane] > 0.0) loss[lane] -= weight[t][lane] * std::log(y[lane] + eps_);
+        }
+      }
+      if (!with_gradient) continue;
+      Lanes g = weight[t] / (Z * (y + eps_));
+      // An empty lane with eps = 0 would be 0 / 0.
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        if (!(weight[t][lane] > 0.0)) g[lane] = 0.0;
+      }
+      mean += g * y;
+      for (std::size_t j = 0; j < block.slots; ++j) {
+        Lanes term = g * n[j * stride + 1 + t];
+        if constexpr (careful) term *= work.E[j];
+        work.sum[slot[j]] -= term;
+      }
+    }
+    if (!with_gradient) return;
+    for (std::size_t j = 0; j < block.slots; ++j) {
+      Lanes term = mean * n[j * stride];
+      if constexpr (careful) term *= work.E[j];
+      work.sum[slot[j]] += term;
+    }
+  }
+
+  /// exp(a s - maximum over the question's own positions), by slot and lane.
+  void own_maximum(const QuestionBlock& block, Workspace& work) {
+    const std::size_t stride = 1 + block.targets;
+    const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
+    const Lanes* n = blocks_.counts.data() + block.first_count;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      double largest = -std::numeric_limits<double>::infinity();
+      for (std::size_t j = 0; j < block.slots; ++j) {
+        if (n[j * stride][lane] > 0.0) largest = std::max(largest, work.e[slot[j]]);
+      }
+      for (std::size_t j = 0; j < block.slots; ++j) {
+        const bool occurs = n[j * stride][lane] > 0.0;
+        work.E[j][lane] = occurs ? std::exp(work.e[slot[j]] - largest) : 0.0;
+      }
+    }
+  }
+
+  /// The chunks' sums in their order, then back through a s, s, and the pairs.
+  void gather(Blocks blocks, Parameters& gradient) {
+    ds_.assign(s_.size(), 0.0);
+    for (std::size_t i = 0; i < chunk_sum_.size(); ++i) ds_[blocks_.chunk_class[i]] += chunk_sum_[i];
+    if (!careful_) {
+      for (std::size_t k = 0; k < ds_.size(); ++k) ds_[k] *= e_[k];
+    }
+    if (blocks.a) {
+      for (std::size_t k = 0; k < ds_.size(); ++k) gradient.a += ds_[k] * s_[k];
+    }
+    if (!blocks.c && !blocks.w) return;
+    for (double& d : ds_) d *= a_;
+    scores_.backward(ds_, blocks, gradient);
+  }
+
+  ModelSpec model_;
+  double eps_;
+  int threads_;
+  std::vector<Workspace> workspaces_;  // by thread
+  PairScores scores_;
+  QuestionBlocks blocks_;
+  std::vector<double> chunk_loss_, chunk_sum_;
+
+  std::span<const double> s_;
+  double a_ = 0.0;
+  bool careful_ = false;
+  std::vector<double> e_;   // by class: exp(a s - max), or a s itself when careful
+  std::vector<double> ds_;  // by class
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossSpec& loss,
+                                             const Prompts& prompts, int threads) {
+  return std::make_unique<TableEngine>(model, loss, prompts, threads);
+}
+
+double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, Split split) {
+  // Each class of a question takes (1 + T) numbers of a lane, and while packing as much again; no
+  // question has more classes than its prompt has cells. Half of the lanes may be padding.
+  const bool soft = !data.L || prompts.target == Target::conditional;
+  const double T = soft ? data.d : 1.0;
+  const double per_question = data.L ? 1.0 : std::pow(data.d, prompts.M);
+  const double cells = prompts_bytes(data, prompts, split) / sizeof(Cell);
+  return cells * per_question * ((1.0 + T) * 3.0 * sizeof(double) + 8.0);
+}
+
+Matrix predictions(const ModelSpec& model, const Parameters& theta, const Prompts& prompts) {
+  check_model(model);
+  check_parameters(model, theta);
+  PairScores scores(model);
+  std::vector<std::uint32_t> classes;
+  for (const Question& question : prompts.questions) {
+    for (const Cell& cell : prompts.cells_of(question.prompt)) {
+      classes.push_back(scores.class_of(cell.window, question.query));
+    }
+  }
+  const auto s = scores.forward(theta);
+  Matrix y = Matrix::Zero(static_cast<Eigen::Index>(prompts.questions.size()), model.d);
+  std::size_t next = 0;
+  for (Eigen::Index q = 0; q < y.rows(); ++q) {
+    const auto cells = prompts.cells_of(prompts.questions[static_cast<std::size_t>(q)].prompt);
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      largest = std::max(largest, theta.a * s[classes[next + i]]);
+    }
+    double Z = 0.0;
+    for (const Cell& cell : cells) {
+      const double E = cell.weight * std::exp(theta.a * s[classes[next++]] - largest);
+      y(q, cell.next) += E;
+      Z += E;
+    }
+    y.row(q) /= Z;
+  }
+  return y;
+}
+
+}  // namespace gih

@@ -1,0 +1,50 @@
+// One gradient-descent epoch: table engine by stage and threads, against the reference engine and
+// against the prompt length.
+#include <benchmark/benchmark.h>
+
+#include "gih/base/parallel.hpp"
+#include "gih/model/table_engine.hpp"
+#include "protocol.hpp"
+
+namespace {
+
+using namespace gih;
+
+void epochs(benchmark::State& state, const DataSpec& data, Blocks blocks, int threads) {
+  const Prompts prompts = build_prompts(data, {}, Split::train, available_threads());
+  const auto engine = make_table_engine({}, {0.1}, prompts, threads);
+  Parameters theta = benchmark_protocol::start();
+  for (auto _ : state) {
+    const Evaluation at = engine->evaluate(theta, blocks, false);
+    // A tiny rate: the parameters change, as in training, but not where they are.
+    theta.c -= 1e-9 * at.gradient.c;
+    theta.w -= 1e-9 * at.gradient.w;
+    theta.a -= 1e-9 * at.gradient.a;
+    benchmark::DoNotOptimize(theta.a);
+  }
+}
+
+void epoch_c(benchmark::State& state) {
+  epochs(state, benchmark_protocol::data(), {true, false, false}, static_cast<int>(state.range(0)));
+}
+void epoch_w(benchmark::State& state) {
+  epochs(state, benchmark_protocol::data(), {false, true, false}, static_cast<int>(state.range(0)));
+}
+void epoch_a(benchmark::State& state) {
+  epochs(state, benchmark_protocol::data(), {false, false, true}, static_cast<int>(state.range(0)));
+}
+void epoch_joint(benchmark::State& state) {
+  epochs(state, benchmark_protocol::data(), Blocks::all(), static_cast<int>(state.range(0)));
+}
+void epoch_by_length(benchmark::State& state) {
+  epochs(state, benchmark_protocol::data(1000, static_cast<std::size_t>(state.range(0))),
+         Blocks::all(), available_threads());
+}
+
+BENCHMARK(epoch_c)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_w)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_a)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_joint)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_by_length)->ArgName("L")->Arg(1000)->Arg(100000)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
