@@ -1,1 +1,67 @@
-int main() { return 0; }
+// Finds the command, runs it, and turns what it throws into one line and an exit status.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "cli.hpp"
+#include "gih/base/error.hpp"
+
+namespace gih::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table{sample_command, train_command, evaluate_command, show_command,
+                                          help_command};
+  return table;
+}
+
+namespace {
+
+void print_usage() {
+  fmt::print("gih: training dynamics of induction heads, simulated and checked against theory\n\n"
+             "usage: gih COMMAND [options]\n\n");
+  for (const Command& command : commands()) fmt::print("  {:<10} {}\n", command.name, command.summary);
+  fmt::print("\n  gih COMMAND --help   options of a command and all configuration keys\n"
+             "  gih --version        version, commit, compiler, libraries\n");
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2 || std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0) {
+    print_usage();
+    return argc < 2 ? 2 : 0;
+  }
+  if (std::strcmp(argv[1], "--version") == 0) {
+    fmt::print("{}", version_text());
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    names.emplace_back(command.name);
+    if (std::strcmp(argv[1], command.name) != 0) continue;
+    const auto arguments = parse(command, argc - 1, argv + 1);
+    return arguments ? command.run(*arguments) : 0;
+  }
+  throw InputError(fmt::format("\"{}\" is not a command; the nearest is {}; see gih --help", argv[1],
+                               nearest_name(argv[1], names)));
+}
+
+}  // namespace
+}  // namespace gih::cli
+
+int main(int argc, char** argv) {
+  const auto say = [](const char* what) { fmt::print(stderr, "gih: {}\n", what); };
+  try {
+    return gih::cli::run(argc, argv);
+  } catch (const gih::InputError& error) {
+    say(error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    say("out of memory: use fewer or shorter sequences");
+    return 4;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return 4;
+  }
+}

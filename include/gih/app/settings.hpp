@@ -1,0 +1,63 @@
+#pragma once
+// A whole configuration, resolved and typed. config.hpp fills it from text; here it becomes the
+// small structs that each floor takes.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gih/data/dataset.hpp"
+#include "gih/data/prompts.hpp"
+#include "gih/model/objective.hpp"
+#include "gih/training/schedule.hpp"
+
+namespace gih {
+
+struct Settings {
+  DataSpec data;      ///< table and prior.kernels are loaded by load_files
+  PromptSpec prompts; ///< M and mask are those of model
+  ModelSpec model;    ///< d is data.d
+  std::string file;     ///< data.file, "" = none
+  std::string kernels;  ///< data.kernels, "" = none
+
+  std::optional<double> epsilon;  ///< none: L^(-1/2), 0 when L = inf
+
+  double w_diagonal = 3.0;
+  double w_off = 0.01;
+  std::vector<double> c{0.01};  ///< one number for all subsets, or one a subset
+  double a = 0.01;
+  std::string init_file;        ///< "" = none
+  std::optional<std::pair<int, std::size_t>> init_step;  ///< stage and step of a log row; none: last
+
+  Schedule schedule;
+  std::size_t log_every = 0;  ///< 0: auto
+
+  int threads = 0;                ///< 0: all
+  double checkpoint = 5.0;        ///< seconds
+  double memory_percent = 80.0;   ///< of this machine's memory, unless memory_bytes is set
+  double memory_bytes = 0.0;
+
+  double eps() const;         ///< epsilon, or what auto stands for
+  int thread_count() const;   ///< threads, or how many there are
+};
+
+/// Loads data.file and data.kernels and takes vocabulary, length and parents over where the
+/// file knows them; throws InputError when a key that was given says otherwise. `given` tells
+/// whether a key was set by the user.
+void load_files(Settings& settings, const std::vector<std::string>& given);
+
+/// InputError, naming keys, values and ranges, unless the keys fit each other.
+void check_settings(const Settings& settings);
+
+/// Theta at the start: init.* values, or a row of init.file.
+Parameters initial_parameters(const Settings& settings);
+
+/// Upper bound in bytes of what a training run holds.
+double training_bytes(const Settings& settings);
+
+/// InputError with the estimate when `bytes` exceed run.max-memory.
+void check_memory(const Settings& settings, double bytes);
+
+}  // namespace gih

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "gih/base/error.hpp"
+#include "gih/io/data_file.hpp"
+#include "gih/io/run_file.hpp"
+#include "gih/model/reference_engine.hpp"
+#include "gih/model/table_engine.hpp"
+
+namespace gih::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Case {
+  DataSpec data;
+  PromptSpec prompts;
+  ParameterFile parameters;
+};
+
+Case load(const Arguments& arguments) {
+  Case loaded;
+  const std::string data_path = arguments.require("data");
+  const std::string parameter_path = arguments.require("parameters");
+  auto table = std::make_shared<TokenTable>(read_tokens(data_path));
+  loaded.data.d = table->d;
+  loaded.data.L = table->columns - 1;
+  loaded.data.parents = {1};  // not used: the tokens are given
+  loaded.data.train = table->rows;
+  loaded.data.validation = 0;
+  loaded.data.table = table;
+  if (is_gih_file(parameter_path)) {
+    const RunFile run = read_run(parameter_path);
+    const Settings settings = resolve(read_ini(run.config, parameter_path));
+    if (settings.data.d != table->d) {
+      throw InputError(fmt::format("{}: vocabulary {}: must be {}, as in {}", data_path, table->d,
+                                   settings.data.d, parameter_path));
+    }
+    loaded.parameters = {settings.model, settings.epsilon.value_or(1.0 / std::sqrt(*loaded.data.L)),
+                         run.state.theta};
+  } else {
+    loaded.parameters = read_parameters_json(parameter_path);
+  }
+  loaded.parameters.model.d = table->d;
+  loaded.prompts.M = loaded.parameters.model.M;
+  loaded.prompts.mask = loaded.parameters.model.mask;
+  if (*loaded.data.L <= static_cast<std::size_t>(loaded.prompts.M)) {
+    throw InputError(fmt::format("{}: sequences of length {}: must be above the window {}", data_path,
+                                 *loaded.data.L, loaded.prompts.M));
+  }
+  check_parameters(loaded.parameters.model, loaded.parameters.theta);
+  return loaded;
+}
+
+std::unique_ptr<Objective> reference(const Case& loaded) {
+  std::vector<ReferenceQuestion> questions;
+  const auto& table = *loaded.data.table;
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const auto row = table.row(i);
+    std::vector<double> target(static_cast<std::size_t>(table.d), 0.0);
+    target[row.back()] = 1.0;
+    questions.push_back({{row.begin(), row.end() - 1}, target, 1.0 / static_cast<double>(table.rows)});
+  }
+  return make_reference_engine(loaded.parameters.model, {loaded.parameters.eps}, std::move(questions));
+}
+
+json to_json(const Matrix& m) {
+  json rows = json::array();
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    rows.push_back(std::vector<double>(m.row(r).begin(), m.row(r).end()));
+  }
+  return rows;
+}
+
+int run_evaluate(const Arguments& arguments) {
+  const std::string name = arguments.get("engine", "table");
+  if (name != "table" && name != "reference") {
+    throw InputError(fmt::format("--engine {}: must be table or reference", name));
+  }
+  const Case loaded = load(arguments);
+  const auto& [model, eps, theta] = loaded.parameters;
+  const bool with_gradient = arguments.has("gradient");
+  const Prompts prompts = build_prompts(loaded.data, loaded.prompts, Split::train, 1);
+  const auto engine = name == "reference" ? reference(loaded) : make_table_engine(model, {eps}, prompts, 1);
+  const Evaluation at = engine->evaluate(theta, with_gradient ? Blocks::all() : Blocks{}, true);
+  if (!std::isfinite(at.loss)) {
+    throw RunError(fmt::format("the loss is {}: a target has probability 0 and eps = 0", at.loss));
+  }
+  Matrix y(static_cast<Eigen::Index>(loaded.data.train), model.d);
+  if (name == "reference") {
+    for (Eigen::Index i = 0; i < y.rows(); ++i) {
+      const auto row = loaded.data.table->row(static_cast<std::size_t>(i));
+      y.row(i) = reference_trace(model, theta, row.first(row.size() - 1)).y.transpose();
+    }
+  } else {
+    y = predictions(model, theta, prompts);
+  }
+  if (arguments.has("json")) {
+    json answer{{"engine", name}, {"loss", at.loss}, {"predictions", to_json(y)}};
+    if (with_gradient) {
+      answer["gradient"] = {{"w", to_json(at.gradient.w)},
+                            {"c", std::vector<double>(at.gradient.c.begin(), at.gradient.c.end())},
+                            {"a", at.gradient.a}};
+    }
+    fmt::print("{}\n", answer.dump(1));
+    return 0;
+  }
+  fmt::print("loss {:.17g} (mean over {} prompts, eps {:.6g}, {} engine)\n", at.loss, loaded.data.train, eps,
+             name);
+  if (with_gradient) {
+    const auto subsets = model.subsets();
+    for (std::size_t S = 0; S < subsets.size(); ++S) {
+      fmt::print("dL/dc_{}  {: .17g}\n", subset_code(subsets[S], model.H),
+                 at.gradient.c[static_cast<Eigen::Index>(S)]);
+    }
+    for (Eigen::Index h = 0; h < model.H; ++h) {
+      for (Eigen::Index i = 0; i < model.M; ++i) {
+        fmt::print("dL/dw^({})_-{}  {: .17g}\n", h + 1, i + 1, at.gradient.w(h, i));
+      }
+    }
+    fmt::print("dL/da  {: .17g}\n", at.gradient.a);
+  }
+  const Eigen::Index shown = std::min<Eigen::Index>(y.rows(), 10);
+  for (Eigen::Index i = 0; i < shown; ++i) {
+    fmt::print("y of prompt {} ", i + 1);
+    for (const double value : y.row(i)) fmt::print(" {:.6f}", value);
+    fmt::print("\n");
+  }
+  if (shown < y.rows()) fmt::print("... {} more with --json\n", y.rows() - shown);
+  return 0;
+}
+
+}  // namespace
+
+const Command evaluate_command{
+    "evaluate",
+    "prints loss, gradient and predictions of given parameters on given data",
+    "",
+    false,
+    {{"data", "FILE", "data file or JSON tokens"},
+     {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
+     {"gradient", "", "the gradient with respect to c, w and a too"},
+     {"engine", "NAME", "table (fast, default) or reference (position by position)"},
+     {"json", "", "one JSON document on stdout"}},
+    run_evaluate};
+
+}  // namespace gih::cli

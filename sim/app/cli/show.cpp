@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+#include "cli.hpp"
+#include "gih/base/error.hpp"
+#include "gih/io/data_file.hpp"
+#include "gih/io/run_file.hpp"
+
+namespace gih::cli {
+namespace {
+
+using nlohmann::json;
+
+json run_json(const std::string& path, const RunFile& run) {
+  const Parameters& theta = run.state.theta;
+  const Eigen::VectorXd p = theta.p();
+  json subsets = json::array();
+  for (const Subset S : run.model.subsets()) subsets.push_back(subset_code(S, run.model.H));
+  json w = json::array();
+  for (Eigen::Index h = 0; h < theta.w.rows(); ++h) {
+    w.push_back(std::vector<double>(theta.w.row(h).begin(), theta.w.row(h).end()));
+  }
+  json answer{{"file", path},
+              {"format", "gih-run"},
+              {"complete", run.complete},
+              {"created", run.created},
+              {"gih_version", run.gih_version},
+              {"git_commit", run.git_commit},
+              {"compiler", run.compiler},
+              {"config", run.config},
+              {"rows", run.state.log.size()},
+              {"subsets", subsets},
+              {"stage", run.state.stage},
+              {"step", run.state.step},
+              {"p", std::vector<double>(p.begin(), p.end())},
+              {"c", std::vector<double>(theta.c.begin(), theta.c.end())},
+              {"w", w},
+              {"a", theta.a},
+              {"C_D", theta.C_D()}};
+  if (!run.state.log.empty()) {
+    answer["train_loss"] = run.state.log.back().train_loss;
+    answer["validation_loss"] = run.state.log.back().validation_loss;
+  }
+  return answer;
+}
+
+void print_run(const std::string& path, const RunFile& run) {
+  const TrainState& state = run.state;
+  fmt::print("{}: run file, {}\n", path,
+             run.complete ? "finished" : fmt::format("unfinished: stage {}, step {}", state.stage, state.step));
+  fmt::print("written {} by gih {} (commit {}, {})\n", run.created, run.gih_version, run.git_commit, run.compiler);
+  for (std::size_t i = 0; i < state.log.size(); ++i) {
+    const LogRow& row = state.log[i];
+    const bool last = i + 1 == state.log.size() || state.log[i + 1].stage != row.stage;
+    if (!last) continue;
+    fmt::print("stage {}: to step {}, train loss {:.6f}, validation loss {:.6f}, a {:.6g}, C_D {:.6g}\n",
+               row.stage, row.step, row.train_loss, row.validation_loss, row.theta.a, row.theta.C_D());
+  }
+  const Eigen::VectorXd p = state.theta.p();
+  const auto subsets = run.model.subsets();
+  fmt::print("p_S:");
+  for (std::size_t S = 0; S < subsets.size(); ++S) {
+    fmt::print("  {} {:.6f}", subset_code(subsets[S], run.model.H), p[static_cast<Eigen::Index>(S)]);
+  }
+  fmt::print("\nw, a row for each head, lags -1, -2, ...:\n");
+  for (Eigen::Index h = 0; h < state.theta.w.rows(); ++h) {
+    for (const double value : state.theta.w.row(h)) fmt::print("  {:9.5f}", value);
+    fmt::print("\n");
+  }
+  fmt::print("\n{}", run.config);
+}
+
+void print_data(const std::string& path, const TokenTable& table) {
+  fmt::print("{}: data file, {} sequences of {} + 1 tokens, vocabulary {}{}{}\n", path, table.rows,
+             table.columns - 1, table.d, table.kernels.empty() ? "" : ", with kernels",
+             table.conditional.empty() ? "" : ", with conditional laws");
+  std::vector<std::size_t> counts(static_cast<std::size_t>(table.d));
+  for (const Token token : table.tokens) ++counts[token];
+  fmt::print("share of each token:");
+  for (const std::size_t count : counts) {
+    fmt::print(" {:.4f}", static_cast<double>(count) / static_cast<double>(table.tokens.size()));
+  }
+  fmt::print("\nfirst sequence:");
+  const auto first = table.row(0);
+  for (std::size_t l = 0; l < std::min<std::size_t>(first.size(), 60); ++l) fmt::print(" {}", first[l]);
+  fmt::print("{}\n", first.size() > 60 ? " ..." : "");
+}
+
+int run_show(const Arguments& arguments) {
+  std::string path = arguments.positional.front();
+  // The name of a run that is still going on means its unfinished file.
+  if (!std::filesystem::exists(path) && std::filesystem::exists(part_path(path))) path = part_path(path);
+  const bool as_json = arguments.has("json");
+  if (file_format(path) == "gih-run") {
+    const RunFile run = read_run(path);
+    if (as_json) {
+      fmt::print("{}\n", run_json(path, run).dump(1));
+    } else {
+      print_run(path, run);
+    }
+    return 0;
+  }
+  const TokenTable table = read_tokens(path);
+  if (as_json) {
+    const json answer{{"file", path},          {"format", "gih-data"},
+                      {"rows", table.rows},    {"columns", table.columns},
+                      {"vocab", table.d},      {"kernels", !table.kernels.empty()},
+                      {"conditional", !table.conditional.empty()}};
+    fmt::print("{}\n", answer.dump(1));
+  } else {
+    print_data(path, table);
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command show_command{"show",
+                           "prints what a run file or data file holds",
+                           "FILE",
+                           false,
+                           {{"json", "", "one JSON document on stdout"}},
+                           run_show};
+
+}  // namespace gih::cli

@@ -1,0 +1,172 @@
+#include "gih/app/settings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gih/app/text.hpp"
+#include "gih/base/error.hpp"
+#include "gih/base/parallel.hpp"
+#include "gih/io/data_file.hpp"
+#include "gih/io/run_file.hpp"
+#include "gih/model/table_engine.hpp"
+
+namespace gih {
+namespace {
+
+std::string lags_text(const std::vector<int>& lags) { return fmt::format("{}", fmt::join(lags, ",")); }
+
+double machine_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+double Settings::eps() const {
+  if (epsilon) return *epsilon;
+  return data.L ? 1.0 / std::sqrt(static_cast<double>(*data.L)) : 0.0;
+}
+
+int Settings::thread_count() const { return threads > 0 ? threads : available_threads(); }
+
+void load_files(Settings& settings, const std::vector<std::string>& given) {
+  const auto is_given = [&](const char* key) {
+    return std::find(given.begin(), given.end(), key) != given.end();
+  };
+  DataSpec& data = settings.data;
+  const auto take = [&](const char* key, auto& value, const auto& from_file, const std::string& file,
+                        auto text) {
+    if (is_given(key) && value != from_file) {
+      throw InputError(fmt::format("{} = {}: must be {}, as in {}", key, text(value), text(from_file), file));
+    }
+    value = from_file;
+  };
+  const auto number = [](auto value) { return fmt::format("{}", value); };
+  const auto length = [](const std::optional<std::size_t>& L) { return L ? std::to_string(*L) : "inf"; };
+  if (!settings.file.empty()) {
+    auto table = std::make_shared<TokenTable>(read_tokens(settings.file));
+    take("data.vocab", data.d, table->d, settings.file, number);
+    take("data.length", data.L, std::optional<std::size_t>(table->columns - 1), settings.file, length);
+    if (!table->kernels.empty()) {
+      take("data.parents", data.parents, table->kernels.front().parents, settings.file, lags_text);
+    }
+    if (!is_given("data.train") && !is_given("data.validation")) {
+      data.validation = table->rows / 10;
+      data.train = table->rows - data.validation;
+    } else if (!is_given("data.train")) {
+      data.train = table->rows - std::min(table->rows, data.validation);
+    } else if (!is_given("data.validation")) {
+      data.validation = table->rows - std::min(table->rows, data.train);
+    }
+    data.table = table;
+  }
+  if (!settings.kernels.empty()) {
+    if (is_given("data.prior") && data.prior.name != "file") {
+      throw InputError(fmt::format("data.kernels = {}: needs data.prior = file, not {}", settings.kernels,
+                                   data.prior.name));
+    }
+    data.prior.name = "file";
+    data.prior.kernels = read_kernels(settings.kernels);
+    take("data.vocab", data.d, data.prior.kernels.front().d, settings.kernels, number);
+    take("data.parents", data.parents, data.prior.kernels.front().parents, settings.kernels, lags_text);
+  } else if (data.prior.name == "file") {
+    throw InputError("data.prior = file: needs data.kernels, the path of a kernel file");
+  }
+}
+
+void check_settings(const Settings& settings) {
+  const DataSpec& data = settings.data;
+  const ModelSpec& model = settings.model;
+  const int largest = data.parents.back();
+  if (model.M < largest) {
+    throw InputError(fmt::format("model.window = {}: must be at least the largest lag of data.parents = {}",
+                                 model.M, lags_text(data.parents)));
+  }
+  if (data.L && *data.L <= static_cast<std::size_t>(model.M)) {
+    throw InputError(
+        fmt::format("data.length = {}: must be above model.window = {}", *data.L, model.M));
+  }
+  if (model.H < largest || model.H > model.M) {
+    throw InputError(fmt::format(
+        "model.heads = {}: must be from {}, the largest lag of data.parents, to model.window = {}, because "
+        "head h starts at lag h", model.H, largest, model.M));
+  }
+  if (model.D > model.H) {
+    throw InputError(
+        fmt::format("model.degree = {}: must be at most model.heads = {}", model.D, model.H));
+  }
+  if (!(data.prior.floor * data.d < 1.0)) {
+    throw InputError(fmt::format("data.floor = {}: must be below 1/data.vocab = {:.6g}",
+                                 to_text(data.prior.floor), 1.0 / data.d));
+  }
+  if (!data.L && settings.prompts.positions == Positions::sequential) {
+    throw InputError("loss.positions = sequential: must be last when data.length = inf");
+  }
+  if (!data.L && data.table) throw InputError("data.length = inf: must be finite with data.file");
+  check_data(data);
+  check_model(model);
+  check_prompts(data, settings.prompts);
+  const std::size_t nS = model.subsets().size();
+  if (settings.c.size() != 1 && settings.c.size() != nS) {
+    throw InputError(fmt::format("init.c has {} numbers: must be 1, or {} (one a subset)",
+                                 settings.c.size(), nS));
+  }
+}
+
+Parameters initial_parameters(const Settings& settings) {
+  const ModelSpec& model = settings.model;
+  const std::size_t nS = model.subsets().size();
+  Parameters theta;
+  if (settings.init_file.empty()) {
+    theta.w = Matrix::Constant(model.H, model.M, settings.w_off);
+    theta.w.diagonal().setConstant(settings.w_diagonal);
+    theta.c.resize(static_cast<Eigen::Index>(nS));
+    for (std::size_t S = 0; S < nS; ++S) {
+      theta.c[static_cast<Eigen::Index>(S)] = settings.c[settings.c.size() == 1 ? 0 : S];
+    }
+    theta.a = settings.a;
+  } else {
+    const RunFile run = read_run(settings.init_file);
+    theta = run.state.theta;
+    if (settings.init_step) {
+      const auto [stage, step] = *settings.init_step;
+      const auto row = std::find_if(run.state.log.begin(), run.state.log.end(), [&](const LogRow& r) {
+        return r.stage == stage && r.step == step;
+      });
+      if (row == run.state.log.end()) {
+        throw InputError(fmt::format("init.step = {}:{}: {} has no such log row", stage, step,
+                                     settings.init_file));
+      }
+      theta = row->theta;
+    }
+    if (run.model.subsets() != model.subsets()) {
+      throw InputError(fmt::format("init.file = {}: its subsets are not those of this model",
+                                   settings.init_file));
+    }
+  }
+  check_parameters(model, theta);
+  return theta;
+}
+
+double training_bytes(const Settings& settings) {
+  double bytes = 50e6;  // program, libraries, log
+  for (const Split split : {Split::train, Split::validation}) {
+    bytes += prompts_bytes(settings.data, settings.prompts, split) +
+             table_engine_bytes(settings.data, settings.prompts, split);
+  }
+  return bytes;
+}
+
+void check_memory(const Settings& settings, double bytes) {
+  const double limit =
+      settings.memory_bytes > 0.0 ? settings.memory_bytes : settings.memory_percent / 100.0 * machine_bytes();
+  if (bytes > limit) {
+    throw InputError(fmt::format(
+        "this run may need {:.3g} GB, above run.max-memory = {:.3g} GB: use fewer or shorter sequences, or "
+        "raise run.max-memory", bytes / 1e9, limit / 1e9));
+  }
+}
+
+}  // namespace gih
