@@ -44,12 +44,20 @@ double Stream::log_gamma(double shape) {
   }
 }
 
-void Stream::dirichlet(double alpha, std::span<double> p) {
-  for (double& entry : p) entry = log_gamma(alpha);
-  const double largest = *std::max_element(p.begin(), p.end());
+void Stream::log_dirichlet(double alpha, std::span<double> log_p) {
+  for (double& entry : log_p) entry = log_gamma(alpha);
+  const double largest = *std::max_element(log_p.begin(), log_p.end());
   double sum = 0.0;
-  for (double& entry : p) sum += entry = std::exp(entry - largest);
-  for (double& entry : p) entry /= sum;
+  for (const double entry : log_p) sum += std::exp(entry - largest);
+  const double log_sum = largest + std::log(sum);
+  for (double& entry : log_p) entry -= log_sum;
+}
+
+void Stream::dirichlet(double alpha, std::span<double> p) {
+  log_dirichlet(alpha, p);
+  double sum = 0.0;
+  for (double& entry : p) sum += entry = std::exp(entry);
+  for (double& entry : p) entry /= sum;  // log p is rounded, so the sum is 1 only nearly
 }
 
 }  // namespace gih

@@ -41,8 +41,12 @@ class Stream {
   /// itself is often below the smallest double, its logarithm is not.
   double log_gamma(double shape);
 
-  /// Dirichlet(alpha, ..., alpha) into p, which is not empty; alpha > 0. Drawn in logarithms:
-  /// entries may underflow to exactly 0, the sum is 1 within a few roundings, none is ever NaN.
+  /// log p of a p that is Dirichlet(alpha, ..., alpha), into a span that is not empty; alpha > 0.
+  /// Finite for every alpha, where p itself is often below the smallest double.
+  void log_dirichlet(double alpha, std::span<double> log_p);
+
+  /// exp of log_dirichlet: entries may underflow to exactly 0, the sum is 1 within a few roundings,
+  /// none is ever NaN.
   void dirichlet(double alpha, std::span<double> p);
 
  private:

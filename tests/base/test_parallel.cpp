@@ -1,0 +1,64 @@
+#include "gih/base/parallel.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using gih::parallel_for;
+
+TEST_CASE("every item runs once, for any number of threads") {
+  for (const int threads : {1, 2, 3, 8}) {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
+      CAPTURE(threads);
+      CAPTURE(count);
+      std::vector<std::atomic<int>> runs(count + 1);
+      parallel_for(threads, count, [&](std::size_t i) { ++runs[i]; });
+      std::size_t once = 0;
+      for (std::size_t i = 0; i < count; ++i) once += runs[i] == 1 ? 1U : 0U;
+      CHECK(once == count);
+      CHECK(runs[count] == 0);
+    }
+  }
+}
+
+TEST_CASE("an exception reaches the caller and stops further items") {
+  for (const int threads : {1, 2, 3, 8}) {
+    CAPTURE(threads);
+    std::atomic<int> runs{0};
+    const auto body = [&](std::size_t i) {
+      ++runs;
+      if (i == 10) throw std::runtime_error("item 10");
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(threads, 100000, body), "item 10", std::runtime_error);
+    CHECK(runs < 100000);
+    CHECK(runs >= 1);
+  }
+}
+
+TEST_CASE("of several exceptions, that of the smallest index comes through") {
+  // Two items wait for each other, so both throw; not for ever, where only one thread is to be had.
+  std::atomic<int> waiting{0};
+  const auto body = [&](std::size_t i) {
+    ++waiting;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (waiting < 2 && std::chrono::steady_clock::now() < end) {
+    }
+    throw std::runtime_error("item " + std::to_string(i));
+  };
+  CHECK_THROWS_WITH_AS(parallel_for(2, 2, body), "item 0", std::runtime_error);
+}
+
+TEST_CASE("a loop works again after one that failed, and inside another") {
+  CHECK_THROWS(parallel_for(2, 5, [](std::size_t) { throw 1; }));
+  std::atomic<int> runs{0};
+  parallel_for(2, 5, [&](std::size_t) { parallel_for(2, 5, [&](std::size_t) { ++runs; }); });
+  CHECK(runs == 25);
+}
+
+TEST_CASE("there is at least one processor") {
+  CHECK(gih::available_threads() >= 1);
+}
