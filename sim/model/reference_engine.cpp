@@ -270,19 +270,8 @@ class ReferenceEngine : public Objective {
       // Empty when the target law is 0 everywhere: a constant.
       if (value.derivatives().size() > 0) derivative += question.weight * value.derivatives();
     }
-    return {with_loss ? sum : 0.0, to_blocks(derivative, theta, blocks)};
-  }
-
-  Matrix predictions(const Parameters& theta) override {
-    check_parameters(model_, theta);
-    const Theta<double> numbers = plain(theta);
-    Matrix y(static_cast<Eigen::Index>(questions_.size()), model_.d);
-    for (std::size_t q = 0; q < questions_.size(); ++q) {
-      const Forward<double> of_prompt = forward(model_, subsets_, numbers, questions_[q].prompt);
-      std::copy(of_prompt.y.begin(), of_prompt.y.end(),
-                y.row(static_cast<Eigen::Index>(q)).begin());
-    }
-    return y;
+    return {with_loss ? sum : std::numeric_limits<double>::quiet_NaN(),
+            to_blocks(derivative, theta, blocks)};
   }
 
  private:

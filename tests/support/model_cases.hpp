@@ -44,4 +44,15 @@ inline std::vector<ReferenceQuestion> random_questions(const ModelSpec& model, s
   return questions;
 }
 
+/// y of every question by the reference engine, questions x d.
+inline Matrix reference_predictions(const ModelSpec& model, const Parameters& theta,
+                                    const std::vector<ReferenceQuestion>& questions) {
+  Matrix y(static_cast<Eigen::Index>(questions.size()), model.d);
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    y.row(static_cast<Eigen::Index>(q)) =
+        reference_trace(model, theta, questions[q].prompt).y.transpose();
+  }
+  return y;
+}
+
 }  // namespace gih::test

@@ -11,7 +11,7 @@ struct LossSpec {
 };
 
 struct Evaluation {
-  double loss = 0.0;    ///< only where it was asked for
+  double loss = 0.0;    ///< NaN unless it was asked for
   Parameters gradient;  ///< blocks that were asked for; the others are 0
 };
 
