@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "gih/base/error.hpp"
@@ -23,8 +24,19 @@ constexpr int data_format_version = 1;
 constexpr int largest_vocabulary = 65536;  // tokens have 16 bits
 constexpr int largest_lag = 1'000'000'000;
 
-std::uint64_t kernel_entries(int d, const std::vector<int>& parents) {
-  return kernel_rows(d, parents.size()) * static_cast<std::uint64_t>(d);
+/// The checks of the floors below do not know which file they check.
+void naming(const std::string& name, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+std::uint64_t kernel_entries(const std::string& name, int d, const std::vector<int>& parents) {
+  std::uint64_t rows = 0;
+  naming(name, [&] { rows = kernel_rows(d, parents.size()); });
+  return rows * static_cast<std::uint64_t>(d);
 }
 
 /// What every table must satisfy, wherever it comes from.
@@ -73,7 +85,7 @@ void check_table(const TokenTable& table, const std::string& name) {
 std::vector<Kernel> kernels_of(const hdf5::Reader& file, const std::string& name, int d) {
   const auto parents = file.integers("parents");
   const Shape shape = file.shape("/kernels");
-  const std::uint64_t size = kernel_entries(d, parents);
+  const std::uint64_t size = kernel_entries(name, d, parents);
   if (shape.size() != 3) file.fail("/kernels is not an array of three indices");
   const std::uint64_t count = shape[0];
   const auto width = static_cast<std::uint64_t>(d);
@@ -144,7 +156,7 @@ Kernel kernel_of(const JsonPlace& json, const std::string& name) {
   Kernel kernel;
   kernel.d = json.key("vocab").integer(2, largest_vocabulary);
   kernel.parents = json.key("parents").integers(1, largest_lag);
-  kernel_rows(kernel.d, kernel.parents.size());
+  kernel_entries(name, kernel.d, kernel.parents);  // not too many
   flatten(json.key("pi"), kernel.parents.size() + 1, static_cast<std::size_t>(kernel.d), kernel.pi);
   check_kernel(kernel, name);
   return kernel;
@@ -173,7 +185,7 @@ void write_data(const std::filesystem::path& path, const TokenTable& table,
   std::vector<double> pi;
   for (const Kernel& kernel : table.kernels) {
     if (kernel.d != table.d || kernel.parents != parents ||
-        kernel.pi.size() != kernel_entries(table.d, parents)) {
+        kernel.pi.size() != kernel_entries(path.string(), table.d, parents)) {
       throw InputError(path.string() + ": kernels: must have the file's vocab and parents");
     }
     pi.insert(pi.end(), kernel.pi.begin(), kernel.pi.end());
@@ -256,12 +268,10 @@ ParameterFile read_parameters_json(const std::filesystem::path& path) {
   const auto c = json.key("c").numbers();
   file.theta.c = Eigen::VectorXd::Map(c.data(), static_cast<Eigen::Index>(c.size()));
   file.theta.a = json.key("a").number();
-  try {
+  naming(path.string(), [&] {
     check_model(model);
     check_parameters(model, file.theta);
-  } catch (const InputError& error) {
-    json.fail(error.what());
-  }
+  });
   return file;
 }
 

@@ -1,5 +1,7 @@
 #include "hdf5.hpp"
 
+#include <fmt/format.h>
+
 namespace gih::hdf5 {
 
 std::uint64_t entries(const Shape& shape) {
@@ -40,6 +42,10 @@ Id memory_access() {
   Id access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fapl_core(access, std::size_t{1} << 20, false);
   return access;
+}
+
+std::string memory_name(const void* owner) {
+  return fmt::format("/dev/null/{}", owner);
 }
 
 }  // namespace gih::hdf5

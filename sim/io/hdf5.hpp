@@ -58,4 +58,8 @@ Id text_type();
 /// Access to a file in memory alone.
 Id memory_access();
 
+/// A file name for HDF5 to keep, different for each live owner. No such file can exist: HDF5 would
+/// refuse to open an image under the name of a file that does.
+std::string memory_name(const void* owner);
+
 }  // namespace gih::hdf5

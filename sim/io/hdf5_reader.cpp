@@ -16,7 +16,7 @@ Reader::Reader(std::string bytes, std::string name, const char* format, int vers
   const Id access = memory_access();
   check(H5Pset_file_image(access, bytes.data(), bytes.size()), "the file");
   bytes = {};  // `access` has its own copy, and opening makes another
-  file_ = Id(check(H5Fopen(name_.c_str(), H5F_ACC_RDONLY, access), "the file"));
+  file_ = Id(check(H5Fopen(memory_name(this).c_str(), H5F_ACC_RDONLY, access), "the file"));
   const std::string found = text("format");
   if (found != format) fail(fmt::format("is a {} file, not a {} file", found, format));
   const int found_version = integer("format_version");

@@ -38,7 +38,8 @@ Writer::Writer(std::filesystem::path path, const char* format, int version)
     : path_(std::move(path)) {
   const Id creation(check(H5Pcreate(H5P_FILE_CREATE), "the file"));
   check(H5Pset_userblock(creation, seal_size), "the file");
-  file_ = Id(check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation, memory_access()), "the file"));
+  file_ = Id(check(H5Fcreate(memory_name(this).c_str(), H5F_ACC_TRUNC, creation, memory_access()),
+                   "the file"));
   attribute("format", format);
   attribute("format_version", version);
   const BuildInfo& build = build_info();

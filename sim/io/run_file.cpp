@@ -153,21 +153,21 @@ ModelSpec read_model(const hdf5::Reader& file) {
   const auto ones = [](const std::string& code) {
     return static_cast<int>(std::count(code.begin(), code.end(), '1'));
   };
-  ModelSpec model;
   const Shape w = file.shape("/state/w");
-  if (codes.empty() || w.size() != 2 || w[0] > 31 || w[1] > 31) {
-    file.fail("has no subsets, or more heads or lags than 31");
+  if (w.size() != 2 || w[0] < 1 || w[1] < 1 || w[0] > 31 || w[1] > 31) {
+    file.fail("/state/w: must have 1 to 31 heads and lags");
   }
+  ModelSpec model;
   model.H = static_cast<int>(w[0]);
   model.M = static_cast<int>(w[1]);
   model.D = 0;
   for (const std::string& code : codes) model.D = std::max(model.D, ones(code));
+  if (model.D < 1 || model.D > model.H) file.fail("/subsets: of no degree from 1 to the heads");
   model.rule = ones(codes.front()) == 0 ? SubsetRule::at_most : SubsetRule::exactly;
-  check_model(model);
   std::vector<std::string> expected;
   for (const Subset S : model.subsets()) expected.push_back(subset_code(S, model.H));
   if (codes != expected) {
-    file.fail(fmt::format("its subsets are not those of {} heads and degree {}", model.H, model.D));
+    file.fail(fmt::format("/subsets: not those of {} heads and degree {}", model.H, model.D));
   }
   return model;
 }
