@@ -15,8 +15,8 @@ namespace gih {
 void write_data(const std::filesystem::path& path, const TokenTable& table,
                 const std::vector<int>& parents, const std::string& config);
 
-/// Tokens from a data file or from JSON {"vocab": d, "tokens": [[...]]}; the first bytes tell which.
-/// InputError naming file, row and value when a token is outside the vocabulary.
+/// Tokens from a data file or from JSON {"vocab": d, "tokens": [[...]]}; the first bytes tell
+/// which. InputError naming file, row and value when a token is outside the vocabulary.
 TokenTable read_tokens(const std::filesystem::path& path);
 
 /// Kernels from JSON (one object, or {"kernels": [objects]}) or from a data file's /kernels.

@@ -1,0 +1,39 @@
+#pragma once
+// Whole files in and out. A file appears under its name complete or not at all, and one process at
+// a time writes an output.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace gih {
+
+/// All bytes of a regular file; InputError naming it when it cannot be read.
+std::string read_bytes(const std::filesystem::path& path);
+
+/// Writes path.tmp.PID beside `path`, forces it to the disk and renames it over `path`: whoever
+/// opens `path` finds the old content or the new, also after a kill or a power cut. A symbolic link
+/// keeps pointing to the file that is replaced. RunError with the system's words ("No space left on
+/// device") when it cannot; the old file stays and nothing is left beside it.
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// InputError unless write_atomically can create `path`: its folder exists and is writable, and
+/// nothing is there yet, or a regular file that may be overwritten. Asked before a long run starts.
+void check_writable_target(const std::filesystem::path& path, bool overwrite);
+
+/// Held while an output is being made: an advisory lock on path.lock, which goes with the object,
+/// and with the process however it ends.
+class OutputLock {
+ public:
+  /// InputError when another process, or another object here, holds it.
+  explicit OutputLock(const std::filesystem::path& path);
+  ~OutputLock();
+  OutputLock(const OutputLock&) = delete;
+  OutputLock& operator=(const OutputLock&) = delete;
+
+ private:
+  std::filesystem::path lock_;
+  int descriptor_ = -1;
+};
+
+}  // namespace gih

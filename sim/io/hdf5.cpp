@@ -1,0 +1,51 @@
+#include "hdf5.hpp"
+
+#include <fmt/format.h>
+
+namespace gih::hdf5 {
+
+std::uint64_t entries(const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::uint64_t extent : shape) product *= extent;
+  return product;
+}
+
+Quiet::Quiet() {
+  H5Eget_auto2(H5E_DEFAULT, &handler_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Quiet::~Quiet() {
+  H5Eset_auto2(H5E_DEFAULT, handler_, data_);
+}
+
+std::string last_words() {
+  std::string words = "unknown reason";
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* error, void* into) -> herr_t {
+        if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(into) = error->desc;
+        return 0;
+      },
+      &words);
+  return words;
+}
+
+Id text_type() {
+  Id type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+Id memory_access() {
+  Id access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_fapl_core(access, std::size_t{1} << 20, false);
+  return access;
+}
+
+std::string memory_name(const void* owner) {
+  return fmt::format("/dev/null/{}", owner);
+}
+
+}  // namespace gih::hdf5
