@@ -1,0 +1,100 @@
+"""Reads run files of gih, finished ones (RUN.h5) and those under way (RUN.h5.part)."""
+
+import os
+import pathlib
+import sys
+
+# A run file is replaced whole, never written in place, so reading needs no lock; network file
+# systems refuse them.
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
+
+import h5py
+import numpy as np
+
+
+class RunFileError(Exception):
+    """What is wrong with the file, in one line."""
+
+
+class Rows:
+    """Log rows of one stage: step, time, train_loss, validation_loss, c, p, w, a, all of them
+    arrays with one entry a row (c and p: rows x subsets; w: rows x heads x lags)."""
+
+    names = ("step", "time", "train_loss", "validation_loss", "c", "p", "w", "a")
+
+    def __init__(self, log, chosen):
+        for name in self.names:
+            setattr(self, name, log[name][chosen])
+
+    def __len__(self):
+        return len(self.step)
+
+
+class Run:
+    """subsets: codes such as "110"; stage(k): the rows of stage k, none when it is not reached;
+    first, last: {"c", "p", "w", "a"} at the beginning and at the end."""
+
+    def __init__(self, path):
+        path = pathlib.Path(path)
+        if not path.exists():
+            path = path.with_name(path.name + ".part")
+        if not path.exists():
+            raise RunFileError(f"{path.with_suffix('')}: no such run file")
+        self.path = path
+        self.name = path.name.split(".h5")[0]
+        try:
+            with h5py.File(path, "r") as file:
+                if _text(file.attrs.get("format", "")) != "gih-run":
+                    raise RunFileError(f"{path}: an HDF5 file, but not a run file of gih")
+                self.subsets = [_text(code) for code in file["subsets"][()]]
+                self._stage = file["log/stage"][()]
+                self._log = {name: file[f"log/{name}"][()] for name in Rows.names}
+        except OSError as error:
+            raise RunFileError(f"{path}: cannot be read: {error}") from None
+        except KeyError as error:
+            raise RunFileError(f"{path}: incomplete run file: {error.args[0]}") from None
+        if not len(self._stage):
+            raise RunFileError(f"{path}: a run without log rows")
+        self.first, self.last = (
+            {name: self._log[name][row] for name in ("c", "p", "w", "a")} for row in (0, -1))
+
+    def stage(self, number):
+        return Rows(self._log, self._stage == number)
+
+    def p(self, rows, code):
+        """p_S over rows for one subset, named by its code; none when the run lacks the subset."""
+        if code not in self.subsets:
+            return np.empty(0)
+        return rows.p[:, self.subsets.index(code)]
+
+
+def read_runs(folder, pattern):
+    """The runs of a results folder, by name, or an error when there are none."""
+    folder = pathlib.Path(folder)
+    names = {path.name.removesuffix(".part") for path in
+             (*folder.glob(f"{pattern}.h5"), *folder.glob(f"{pattern}.h5.part"))}
+    if not names:
+        raise RunFileError(f"{folder}: no run file {pattern}.h5 there")
+    return [Run(folder / name) for name in sorted(names, key=lambda name: (len(name), name))]
+
+
+def main(description, make):
+    """The command line of every figure script: make(folder) draws and returns whether all verdicts
+    are PASS."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Exit status: 0 all verdicts PASS, 1 some FAIL, 2 no usable run file.")
+    parser.add_argument("folder", metavar="RESULTS_FOLDER", type=pathlib.Path,
+                        help="folder with the run files; the figure is written there")
+    folder = parser.parse_args().folder
+    try:
+        sys.exit(0 if make(folder) else 1)
+    except (RunFileError, OSError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)

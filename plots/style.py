@@ -1,0 +1,119 @@
+"""One look for all figures: sizes for print at 17 cm, colours that the colour-blind tell apart, and
+for each subset S one colour and line style wherever it appears."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+WIDTH = 17 / 2.54  # inches
+
+# Okabe and Ito's palette, by the integer whose bit i-1 is element i of S. Yellow, the weakest on
+# paper, goes to 111, which degree 2 leaves out.
+_COLOURS = ("#000000", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#0072B2", "#F0E442")
+_DASHES = ((0, (1, 1.2)), (0, (4, 1.5)), "-", (0, (6, 1.5, 1, 1.5)),
+           (0, (2, 1)), (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
+
+# For whatever is not a subset.
+FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#999999"
+
+plt.rcParams.update({
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "lines.linewidth": 1.4,
+    "legend.frameon": False, "legend.handlelength": 2.6, "axes.grid": True, "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5, "axes.axisbelow": True, "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.06,
+    "pdf.fonttype": 42, "savefig.dpi": 200,
+})
+
+
+def subset_style(code):
+    """Keywords of plot() for the subset of a code such as "110"."""
+    mask = int(code[::-1], 2)
+    dash = code[:3].count("1") + mask // 8  # of three heads: by the size of S
+    return {"color": _COLOURS[mask % 8], "linestyle": _DASHES[dash % len(_DASHES)], "label": code}
+
+
+def draw_p(axes, steps, p, codes):
+    """p_S against the epoch; the legend names the eight largest at the end."""
+    named = np.argsort(-p[-1], kind="stable")[:8]
+    for index, code in enumerate(codes):
+        style = subset_style(code)
+        if index not in named:
+            style["label"] = None
+        axes.plot(steps, p[:, index], clip_on=False, zorder=3, **style)
+    axes.set_ylim(0, 1)
+    log_epochs(axes, steps[-1])
+
+
+def subset_legend(axes, codes, place=None, **keywords):
+    """Legend of the curves in axes, in the order of the file so that figures agree, drawn there or
+    in the axes `place`."""
+    handles = {handle.get_label(): handle for handle in axes.get_lines()}
+    found = [code for code in codes if code in handles]
+    title = "subset $S$" if len(found) == len(codes) else f"{len(found)} of {len(codes)} subsets $S$"
+    (place or axes).legend([handles[code] for code in found], found, title=title, title_fontsize=7,
+                           **keywords)
+
+
+def log_epochs(axes, last):
+    """An axis of epochs, logarithmic from 1 on and with room for 0."""
+    axes.set_xscale("symlog", linthresh=1, linscale=0.35)
+    axes.set_xlim(0, max(last, 1))
+    decades = 10 ** np.arange(0, np.floor(np.log10(max(last, 1))) + 1)
+    axes.set_xticks([0, *decades])
+    axes.set_xticks([], minor=True)
+    axes.set_xticklabels(["0", *(f"{int(tick):,}" for tick in decades)])
+
+
+def weight_colours(limit):
+    """The colours of RPE weights, -limit .. limit, white at 0."""
+    return ScalarMappable(Normalize(-limit, limit), "RdBu_r")
+
+
+def draw_weights(axes, w, limit, title):
+    """RPE weights as the paper shows them: column h is head h, rows are lags -1, -2, ..."""
+    heads, lags = w.shape
+    colours = weight_colours(limit)
+    axes.imshow(w.T, cmap=colours.cmap, norm=colours.norm)
+    size = min(7.5, 26 / max(heads, lags))
+    if size > 3:
+        for h in range(heads):
+            for i in range(lags):
+                number = f"{w[h, i]:.2f}".replace("-", "\N{MINUS SIGN}")
+                axes.text(h, i, number, ha="center", va="center", fontsize=size,
+                          color="white" if abs(w[h, i]) > 0.6 * limit else "black")
+    axes.set_xticks(range(heads), range(1, heads + 1))
+    axes.set_yticks(range(lags), [f"\N{MINUS SIGN}{i}" for i in range(1, lags + 1)])
+    axes.set_xlabel("head $h$")
+    axes.set_title(title)
+    plain(axes)
+
+
+def plain(axes):
+    """No grid, ticks or frame, for pictures."""
+    axes.grid(False)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def absent(axes, text):
+    """An empty panel that says why."""
+    axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=GREY)
+    axes.set_axis_off()
+
+
+def save(figure, folder, name):
+    """Writes PNG and PDF and says where; no date inside, so the same data gives the same bytes."""
+    for path, metadata in ((folder / f"{name}.png", {}),
+                           (folder / f"{name}.pdf", {"CreationDate": None})):
+        figure.savefig(path, metadata=metadata)
+        print(f"figure {path}")
+    plt.close(figure)

@@ -1,0 +1,147 @@
+"""Figure scripts on synthetic run files: what they write, what they judge, how they fail."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+import sample_run
+
+PLOTS = pathlib.Path(os.environ["GIH_SOURCE"]) / "plots"
+
+
+class Figures(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def draw(self, name, status):
+        """Runs plots/NAME.py on the folder; its output, after checking status and pictures."""
+        done = subprocess.run(["/usr/bin/python3", "-B", PLOTS / f"{name}.py", self.folder],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        if status == 2:
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            return done.stderr
+        self.assertEqual(done.stderr, "")
+        picture = self.folder / f"{name}.png"
+        self.assertEqual(picture.read_bytes()[:4], b"\x89PNG")
+        self.assertGreater(picture.stat().st_size, 10_000)
+        self.assertEqual((self.folder / f"{name}.pdf").read_bytes()[:5], b"%PDF-")
+        self.assertGreater((self.folder / f"{name}.pdf").stat().st_size, 5_000)
+        self.assertIn(str(picture), done.stdout)
+        verdicts = (self.folder / "verdict.txt").read_text()
+        self.assertTrue(done.stdout.endswith(verdicts))
+        return verdicts
+
+    def failed(self, verdicts):
+        return [line for line in verdicts.splitlines() if line.startswith("FAIL")]
+
+    # ---- fig3 ----
+    def test_fig3_passes_on_good_runs(self):
+        for seed in (1, 2, 3):
+            sample_run.trained(self.folder / f"seed{seed}.h5", seed=seed)
+        verdicts = self.draw("fig3", 0)
+        self.assertEqual(len(verdicts.splitlines()), 11)
+        self.assertEqual(self.failed(verdicts), [])
+        for seed in (1, 2, 3):
+            self.assertIn(f"seed{seed}: ", verdicts)
+
+    def test_fig3_fails_when_one_run_is_off(self):
+        sample_run.trained(self.folder / "seed1.h5")
+        sample_run.trained(self.folder / "seed2.h5", shift=0.6)
+        failed = self.failed(self.draw("fig3", 1))
+        self.assertEqual([line.split("  ")[1].split(" ends")[0] for line in failed],
+                         ["stage 2: w^(1)", "stage 2: w^(2)"])
+
+    def test_fig3_fails_when_another_subset_is_selected(self):
+        sample_run.trained(self.folder / "seed1.h5", selected="011")
+        self.assertEqual(len(self.failed(self.draw("fig3", 1))), 2)
+
+    def test_fig3_sees_growth_of_one_regime(self):
+        # Each law passes at epoch 5000 and lacks one of the two regimes.
+        laws = {"a power": lambda t: 9 * (t / 5000) ** 0.5,
+                "a line": lambda t: 9 * t / 5000,
+                "a logarithm": lambda t: 9 * np.log1p(t) / np.log1p(5000),
+                "a plateau": lambda t: 9 * -np.expm1(-t / 60)}
+        for law, a in laws.items():
+            with self.subTest(law):
+                sample_run.trained(self.folder / "seed1.h5", a=a)
+                failed = self.failed(self.draw("fig3", 1))
+                self.assertTrue(any("epochs" in line for line in failed), failed)
+
+    def test_fig3_draws_an_unfinished_run(self):
+        for stages in (1, 2):
+            with self.subTest(stages=stages):
+                sample_run.trained(self.folder / "seed1.h5.part", stages=stages)
+                verdicts = self.draw("fig3", 1)
+                self.assertIn("not reached", verdicts)
+                self.assertIn("PASS  stage 1", verdicts)
+
+    def test_fig3_draws_other_sizes(self):
+        for heads, lags, degree in ((2, 4, 1), (5, 6, 3), (8, 8, 2)):
+            with self.subTest(heads=heads, lags=lags):
+                sample_run.trained(self.folder / "seed1.h5", heads=heads, lags=lags, degree=degree,
+                                   selected="1".ljust(heads, "0"))
+                self.draw("fig3", 1)
+
+    def test_the_same_runs_give_the_same_bytes(self):
+        sample_run.trained(self.folder / "seed1.h5")
+        self.draw("fig3", 0)
+        first = [(self.folder / f"fig3.{kind}").read_bytes() for kind in ("png", "pdf")]
+        self.draw("fig3", 0)
+        self.assertEqual(first, [(self.folder / f"fig3.{kind}").read_bytes()
+                                 for kind in ("png", "pdf")])
+
+    # ---- fig3_alpha001 ----
+    def test_alpha001(self):
+        sample_run.KINDS["diagonal3"](self.folder / "diagonal3.h5")
+        sample_run.KINDS["diagonal4"](self.folder / "diagonal4.h5")
+        verdicts = self.draw("fig3_alpha001", 0)
+        self.assertEqual([line[:15] for line in verdicts.splitlines()],
+                         ["PASS  diagonal3", "PASS  diagonal4"])
+        sample_run.trained(self.folder / "diagonal3.h5")
+        self.assertEqual(len(self.failed(self.draw("fig3_alpha001", 1))), 1)
+
+    # ---- fig9 ----
+    def test_fig9(self):
+        sample_run.limit(self.folder / "limit.h5")
+        self.assertEqual(len(self.draw("fig9", 0).splitlines()), 2)
+
+    def test_fig9_fails_on_soft_parameters(self):
+        sample_run.limit(self.folder / "limit.h5", rho=3.0)
+        self.assertIn("every head", self.failed(self.draw("fig9", 1))[0])
+        sample_run.limit(self.folder / "limit.h5", c=(0, 0, 0.2, 1, 0, 0, 0))
+        self.assertIn("one subset", self.failed(self.draw("fig9", 1))[0])
+
+    # ---- bad input ----
+    def test_bad_files_end_with_status_2(self):
+        self.assertIn("no run file", self.draw("fig3", 2))
+        self.assertIn("limit.h5", self.draw("fig9", 2))
+        for name, script in (("seed1", "fig3"), ("limit", "fig9"), ("diagonal3", "fig3_alpha001")):
+            path = self.folder / f"{name}.h5"
+            path.write_text("not HDF5")
+            self.assertIn(path.name, self.draw(script, 2))
+            with h5py.File(path, "w") as file:
+                file.attrs["format"] = "gih-data"
+            self.assertIn("not a run file", self.draw(script, 2))
+            with h5py.File(path, "w") as file:
+                file.attrs["format"] = "gih-run"
+            self.assertIn("incomplete", self.draw(script, 2))
+
+    def test_help(self):
+        for name in ("fig3", "fig3_alpha001", "fig9"):
+            done = subprocess.run(["/usr/bin/python3", "-B", PLOTS / f"{name}.py", "--help"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("verdict.txt", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
