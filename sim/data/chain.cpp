@@ -11,6 +11,11 @@
 #include "gih/base/error.hpp"
 
 namespace gih {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+}  // namespace
 
 WindowChain::WindowChain(const Kernel& kernel) : d_(kernel.d), states_(1) {
   for (int i = 0; i < kernel.largest_lag(); ++i) {
@@ -85,60 +90,67 @@ std::vector<double> WindowChain::long_run_law() const {
 }
 
 std::vector<double> WindowChain::long_run_law(std::span<const double> start) const {
-  const ChainClasses found = classes();
-  // Transient states first, then the others; states are eliminated in this order (Grassmann, Taksar
-  // and Heyman's algorithm), their mass handed on. A state without a way onward stays: the last of
-  // each recurrent class, and one whose ways out are all below the smallest double.
-  std::vector<std::size_t> order(states_);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto is_recurrent = [&](std::size_t Z) {
-    return static_cast<bool>(found.recurrent[static_cast<std::size_t>(found.of_state[Z])]);
-  };
-  std::stable_partition(order.begin(), order.end(), [&](auto Z) { return !is_recurrent(Z); });
-  std::vector<std::size_t> place(states_);
-  for (std::size_t i = 0; i < states_; ++i) place[order[i]] = i;
-
+  // Grassmann, Taksar and Heyman's elimination: a state hands its mass and its visitors on to the
+  // states that are left. 1 - P(s, s) is the sum of the ways out, without a subtraction, so the
+  // diagonal is never needed and held at 0. States go in their order, in which few entries fill
+  // in, but one that is hardly ever left waits until nothing better is left: else a way back to it
+  // would be divided by a tiny number, and a way out of it lost where a product underflows. What
+  // has no way out stays: a state of each recurrent class, or several where the ways between them
+  // are all below the smallest double.
+  constexpr double easily = 1e-8;
   const auto n = static_cast<Eigen::Index>(states_);
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> P =
-      Eigen::MatrixXd::Zero(n, n);
-  Eigen::VectorXd mass(n);
+  Matrix P = Matrix::Zero(n, n);
   for (std::size_t Z = 0; Z < states_; ++Z) {
-    const auto from = static_cast<Eigen::Index>(place[Z]);
-    mass(from) = start[Z];
     for (int k = 0; k < d_; ++k) {
-      P(from, static_cast<Eigen::Index>(place[successor(Z, k)])) += next(Z, k);
+      if (successor(Z, k) == Z) continue;
+      P(static_cast<Eigen::Index>(Z), static_cast<Eigen::Index>(successor(Z, k))) += next(Z, k);
     }
   }
-  std::vector<Eigen::Index> stay;
-  for (Eigen::Index s = 0; s < n; ++s) {
-    const Eigen::Index rest = n - s - 1;
-    double out = 0.0;  // 1 - P(s, s) without the subtraction
-    for (Eigen::Index j = s + 1; j < n; ++j) out += P(s, j);
-    if (!(out > 0.0)) {
-      stay.push_back(s);
-      continue;
+  Eigen::VectorXd mass = Eigen::VectorXd::Map(start.data(), n);
+  std::vector<std::size_t> order(states_);  // the state at each place
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Eigen::Index s = 0;
+  for (; s < n; ++s) {
+    Eigen::Index chosen = s;
+    double out = P.row(s).tail(n - s).sum();
+    for (Eigen::Index i = s + 1; i < n && out < easily; ++i) {
+      const double other = P.row(i).tail(n - s).sum();
+      if (other > out) {
+        chosen = i;
+        out = other;
+      }
     }
+    if (!(out > 0.0)) break;
+    if (chosen != s) {
+      P.row(s).swap(P.row(chosen));
+      P.col(s).swap(P.col(chosen));
+      std::swap(mass(s), mass(chosen));
+      std::swap(order[static_cast<std::size_t>(s)], order[static_cast<std::size_t>(chosen)]);
+    }
+    const Eigen::Index rest = n - s - 1;
     P.row(s).tail(rest) /= out;
     mass.tail(rest) += mass(s) * P.row(s).tail(rest).transpose();
     for (Eigen::Index i = s + 1; i < n; ++i) {
       if (!(P(i, s) > 0.0)) continue;
       P.row(i).tail(rest) += P(i, s) * P.row(s).tail(rest);
+      P(i, i) = 0.0;
       P(i, s) /= out;  // from here on: visits to s for each visit to i
     }
   }
   // Around each state that stays: visits to the eliminated ones, scaled to the mass it ended with.
+  const Eigen::Index eliminated = s;
   std::vector<double> result(states_, 0.0);
   Eigen::VectorXd visits(n);
-  for (const Eigen::Index r : stay) {
+  for (Eigen::Index stays = eliminated; stays < n; ++stays) {
     visits.setZero();
-    visits(r) = 1.0;
-    for (Eigen::Index at = r; at-- > 0;) {
-      if (std::binary_search(stay.begin(), stay.end(), at)) continue;
-      for (Eigen::Index i = at + 1; i <= r; ++i) visits(at) += visits(i) * P(i, at);
+    visits(stays) = 1.0;
+    for (Eigen::Index at = eliminated; at-- > 0;) {
+      for (Eigen::Index i = at + 1; i < n; ++i) visits(at) += visits(i) * P(i, at);
+      if (visits(at) > 1e100) visits /= visits(at);  // far from overflow; only ratios matter
     }
     const double total = visits.sum();
-    for (Eigen::Index at = 0; at <= r; ++at) {
-      result[order[static_cast<std::size_t>(at)]] += mass(r) * (visits(at) / total);
+    for (Eigen::Index at = 0; at < n; ++at) {
+      result[order[static_cast<std::size_t>(at)]] += mass(stays) * (visits(at) / total);
     }
   }
   return result;

@@ -62,7 +62,22 @@ const std::vector<PriorRow>& prior_table() {
   return table;
 }
 
+namespace {
+
+const PriorRow& row_of(const PriorSpec& prior) {
+  std::vector<std::string> names;
+  for (const PriorRow& row : prior_table()) {
+    if (prior.name == row.name) return row;
+    names.emplace_back(row.name);
+  }
+  throw InputError(fmt::format("prior \"{}\" is unknown: must be one of {}", prior.name,
+                               fmt::join(names, ", ")));
+}
+
+}  // namespace
+
 void check_prior(const PriorSpec& prior, int d, const std::vector<int>& parents) {
+  row_of(prior);
   if (!(prior.alpha >= 1e-3) || !std::isfinite(prior.alpha)) {
     throw InputError(fmt::format("Dirichlet concentration alpha = {}: must be 0.001 or more", prior.alpha));
   }
@@ -87,15 +102,11 @@ Kernel draw_kernel(const PriorSpec& prior, int d, const std::vector<int>& parent
                    std::size_t index) {
   Kernel kernel{d, parents, {}};
   kernel.pi.resize(kernel_rows(d, parents.size()) * static_cast<std::size_t>(d));
-  for (const PriorRow& row : prior_table()) {
-    if (prior.name != row.name) continue;
-    row.draw(prior, stream, index, kernel);
-    if (prior.floor > 0.0) {
-      for (double& entry : kernel.pi) entry = prior.floor + (1.0 - d * prior.floor) * entry;
-    }
-    return kernel;
+  row_of(prior).draw(prior, stream, index, kernel);
+  if (prior.floor > 0.0) {
+    for (double& entry : kernel.pi) entry = prior.floor + (1.0 - d * prior.floor) * entry;
   }
-  throw InputError(fmt::format("prior \"{}\" is unknown", prior.name));
+  return kernel;
 }
 
 }  // namespace gih

@@ -49,7 +49,7 @@ inline GradientCheck check_gradient(Objective& objective, Parameters theta) {
     const double slope = six_point_slope(objective, theta, entry, stencil_step * unit);
     const double scaled = std::abs(slope - gradient) * unit / size;
     ++result.checked;
-    if (!(scaled <= result.worst)) {  // a NaN counts as the worst
+    if (!(scaled <= result.worst) && !std::isnan(result.worst)) {  // a NaN is the worst
       result.worst = scaled;
       result.where = name;
     }

@@ -13,7 +13,7 @@ struct PriorSpec {
   std::string name = "dirichlet";  ///< a row of prior_table()
   double alpha = 0.1;              ///< Dirichlet concentration, at least 1e-3
   double floor = 0.0;              ///< gamma: pi <- gamma + (1 - d gamma) pi, 0 <= gamma < 1/d
-  std::vector<Kernel> kernels;     ///< for "file": sequence i has kernel i mod their number
+  std::vector<Kernel> kernels{};   ///< for "file": sequence i has kernel i mod their number
 };
 
 struct PriorRow {
