@@ -49,8 +49,8 @@ def draw_copying(figure, runs):
         style.absent(after, "")
         return style.absent(before, "stage 2 not reached")
     limit = np.abs(rows.w[[0, -1]]).max()
-    style.draw_weights(before, rows.w[0], limit, "(b) $w$ before stage 2")
-    style.draw_weights(after, rows.w[-1], limit, f"after {rows.step[-1]:,} epochs")
+    style.draw_weights(before, rows.w[0], limit, "(b) stage 2: epoch 0")
+    style.draw_weights(after, rows.w[-1], limit, f"epoch {rows.step[-1]:,}")
     before.set_ylabel("lag")
     figure.colorbar(style.weight_colours(limit), ax=[before, after], location="bottom", shrink=0.7,
                     aspect=30, pad=0.08, label="weight $w^{(h)}$ at the lag")
@@ -85,8 +85,7 @@ def draw_losses(figure, runs):
         axes.set_title(f"(d) stage {number}" if number == 1 else f"stage {number}")
         rows = runs[0].stage(number)
         if not len(rows):
-            axes.text(0.5, 0.5, "not\nreached", ha="center", va="center", transform=axes.transAxes,
-                      color=style.GREY)
+            style.absent(axes, "not\nreached")
             continue
         axes.plot(rows.step, rows.train_loss, color=style.FIRST, label="train")
         axes.plot(rows.step, rows.validation_loss, color=style.SECOND, linestyle=(0, (4, 1.5)),
@@ -96,7 +95,7 @@ def draw_losses(figure, runs):
         style.log_epochs(axes, rows.step[-1])
         for label in axes.get_xticklabels()[1::2]:
             label.set_visible(False)
-    panels[0].legend(loc="lower left", handlelength=1.4, borderaxespad=0)
+    panels[0].legend(handlelength=1.4, borderaxespad=0.2)
 
 
 def draw_band(axes, runs, number, values, colour):
