@@ -10,13 +10,17 @@
 
 namespace gih::hdf5 {
 
-Reader::Reader(std::string bytes, std::string name, const char* format, int version)
+Reader::Reader(std::string bytes, std::string name)
     : name_(std::move(name)), file_size_(bytes.size()) {
   check_seal(bytes, name_);
   const Id access = memory_access();
   check(H5Pset_file_image(access, bytes.data(), bytes.size()), "the file");
   bytes = {};  // `access` has its own copy, and opening makes another
   file_ = Id(check(H5Fopen(memory_name(this).c_str(), H5F_ACC_RDONLY, access), "the file"));
+}
+
+Reader::Reader(std::string bytes, std::string name, const char* format, int version)
+    : Reader(std::move(bytes), std::move(name)) {
   const std::string found = text("format");
   if (found != format) fail(fmt::format("is a {} file, not a {} file", found, format));
   const int found_version = integer("format_version");

@@ -10,7 +10,9 @@ namespace gih::hdf5 {
 /// A file's bytes, opened for reading. Every failure is an InputError that starts with `name`.
 class Reader {
  public:
-  /// The bytes must be sealed and whole, and the root attributes say this format and version.
+  /// The bytes must be sealed and whole.
+  Reader(std::string bytes, std::string name);
+  /// The root attributes must say this format and version too.
   Reader(std::string bytes, std::string name, const char* format, int version);
 
   std::string text(const char* attribute) const;

@@ -7,6 +7,7 @@
 #include "gih/base/error.hpp"
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
+#include "gih/io/stored.hpp"
 #include "gih/model/reference_engine.hpp"
 #include "gih/model/table_engine.hpp"
 
@@ -32,7 +33,7 @@ Case load(const Arguments& arguments) {
   loaded.data.train = table->rows;
   loaded.data.validation = 0;
   loaded.data.table = table;
-  if (is_gih_file(parameter_path)) {
+  if (is_hdf5(parameter_path)) {
     const RunFile run = read_run(parameter_path);
     const Settings settings = resolve(read_ini(run.config, parameter_path));
     if (settings.data.d != table->d) {

@@ -7,7 +7,7 @@
 #include "cli.hpp"
 #include "gih/base/build.hpp"
 #include "gih/base/error.hpp"
-#include "gih/io/data_file.hpp"
+#include "gih/io/stored.hpp"
 
 namespace gih::cli {
 namespace {

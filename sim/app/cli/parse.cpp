@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "cli.hpp"
 #include "gih/base/error.hpp"
-#include "gih/io/data_file.hpp"
+#include "gih/io/atomic_file.hpp"
+#include "gih/io/stored.hpp"
 
 namespace gih::cli {
 namespace {
@@ -75,13 +74,7 @@ std::string Arguments::require(const std::string& name) const {
 }
 
 std::vector<Assignment> config_file(const std::string& path) {
-  if (is_gih_file(path)) return read_ini(stored_config(path), path);
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw InputError(fmt::format("--config {}: cannot be read, or is empty", path));
-  }
-  return read_ini(text.str(), path);
+  return read_ini(is_hdf5(path) ? read_stored(path).config : read_bytes(path), path);
 }
 
 std::optional<Arguments> parse(const Command& command, int argc, const char* const* argv) {

@@ -8,6 +8,7 @@
 #include "gih/base/error.hpp"
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
+#include "gih/io/stored.hpp"
 
 namespace gih::cli {
 namespace {
@@ -94,7 +95,7 @@ int run_show(const Arguments& arguments) {
   // The name of a run that is still going on means its unfinished file.
   if (!std::filesystem::exists(path) && std::filesystem::exists(part_path(path))) path = part_path(path);
   const bool as_json = arguments.has("json");
-  if (file_format(path) == "gih-run") {
+  if (is_hdf5(path) && read_stored(path).format == "gih-run") {
     const RunFile run = read_run(path);
     if (as_json) {
       fmt::print("{}\n", run_json(path, run).dump(1));

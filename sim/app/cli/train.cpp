@@ -165,14 +165,15 @@ int run_train(const Arguments& arguments) {
   }
   const fs::path output = resume ? arguments.get("resume") : arguments.get("output", "run.h5");
   const fs::path part = part_path(output);
-  const bool overwrite = arguments.has("overwrite");
-  if (resume && fs::exists(output)) {
+  const bool unfinished = fs::exists(part);
+  // An unfinished run beside a finished one was started with --overwrite.
+  const bool overwrite = arguments.has("overwrite") || (resume && unfinished);
+  if (resume && !unfinished && fs::exists(output)) {
     if (!read_run(output).complete) throw InputError(fmt::format("{}: is not a finished run", output.string()));
     if (!arguments.has("quiet")) fmt::print(stderr, "{}: is finished already\n", output.string());
     return 0;
   }
   check_writable_target(output, overwrite);
-  const bool unfinished = fs::exists(part);
   if (resume && !unfinished && !arguments.has("config")) {
     throw InputError(fmt::format("--resume {}: there is no unfinished run {}", output.string(), part.string()));
   }
