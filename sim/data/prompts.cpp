@@ -187,6 +187,11 @@ void check_prompts(const DataSpec& data, const PromptSpec& prompts) {
     throw InputError("length L = inf has no last position to grow to: positions must be \"last\"");
   }
   const WindowCodes codes(data.d, prompts.M);
+  // A cell is counted under the number window x d + next, which must not wrap.
+  if (codes.count(prompts.M) > (WindowCode{1} << 62) / static_cast<WindowCode>(data.d)) {
+    throw InputError(fmt::format("vocabulary d = {} with window M = {}: d^(M+1) must be at most 2^62",
+                                 data.d, prompts.M));
+  }
   if (!data.L && codes.count(prompts.M) > (WindowCode{1} << 20)) {
     throw InputError(fmt::format("length L = inf with d = {} and M = {}: d^M windows must be at most 2^20",
                                  data.d, prompts.M));
