@@ -77,10 +77,12 @@ void check_data(const DataSpec& data) {
   }
   if (data.train < 1) throw InputError("number of training sequences = 0: must be 1 or more");
   if (data.table) {
-    if (data.table->d != data.d || !data.L || data.table->columns != *data.L + 1) {
-      throw InputError(fmt::format("the data file has vocabulary {} and length {}, not {} and {}",
-                                   data.table->d, data.table->columns - 1, data.d,
-                                   data.L ? std::to_string(*data.L) : "inf"));
+    if (!data.L) throw InputError("length L = inf: a data file has sequences of a finite length");
+    if (data.table->d != data.d || data.table->columns != *data.L + 1) {
+      throw InputError(fmt::format(
+          "the data file has vocabulary {} and {} tokens a sequence: vocabulary {} with length L = {} "
+          "needs {} and {}",
+          data.table->d, data.table->columns, data.d, *data.L, data.d, *data.L + 1));
     }
     if (data.train + data.validation > data.table->rows) {
       throw InputError(fmt::format(

@@ -187,6 +187,11 @@ void check_prompts(const DataSpec& data, const PromptSpec& prompts) {
     throw InputError("length L = inf has no last position to grow to: positions must be \"last\"");
   }
   const WindowCodes codes(data.d, prompts.M);
+  // A cell is counted under the number window x d + next, which must not wrap.
+  if (codes.count(prompts.M) > (WindowCode{1} << 62) / static_cast<WindowCode>(data.d)) {
+    throw InputError(fmt::format("vocabulary d = {} with window M = {}: d^(M+1) must be at most 2^62",
+                                 data.d, prompts.M));
+  }
   if (!data.L && codes.count(prompts.M) > (WindowCode{1} << 20)) {
     throw InputError(fmt::format("length L = inf with d = {} and M = {}: d^M windows must be at most 2^20",
                                  data.d, prompts.M));
@@ -244,13 +249,15 @@ double prompts_bytes(const DataSpec& data, const PromptSpec& spec, Split split) 
   const bool sequential = spec.positions == Positions::sequential;
   const double questions = data.L ? (sequential ? length - spec.M : 1.0) : std::pow(data.d, spec.M);
   double cells = data.L ? std::min(pairs + spec.M, length) : pairs;
-  if (sequential) {  // growing prefixes: the sum of min(pairs + M, l) over l = M+1 .. L
+  if (sequential) {  // growing prefixes: at most the sum of min(pairs + M, l) over l = 1 .. L
     const double full = std::min(pairs + spec.M, length);
-    cells = full * full / 2.0 + (length - full) * full;
+    cells = full * (full + 1.0) / 2.0 + (length - full) * full;
   }
   const bool soft = !data.L || spec.target == Target::conditional;
+  const double prompts = data.L ? questions : 1.0;
   return sequences * (cells * sizeof(Cell) + questions * sizeof(Question) +
-                      (soft ? questions * data.d * 8.0 : 0.0));
+                      (soft ? questions * data.d * sizeof(double) : 0.0)) +
+         (sequences * prompts + 1.0) * sizeof(std::size_t);
 }
 
 }  // namespace gih
