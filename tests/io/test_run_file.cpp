@@ -103,7 +103,7 @@ bool python(const std::string& program, const fs::path& path) {
 
 TEST_CASE("a run file comes back bit for bit") {
   const Scratch scratch;
-  for (const std::size_t rows : {0, 1, 3, 2000}) {
+  for (const std::size_t rows : {0UL, 1UL, 3UL, 2000UL}) {
     CAPTURE(rows);
     const RunFile run = sample_run(rows);
     write_run(scratch / "run.h5", run);
