@@ -24,10 +24,13 @@ constexpr double step_tolerance = 1e-11;
 // The worked example is printed with 12 digits after the point.
 constexpr double printed = 0.51e-12;
 
-nlohmann::json read_cases() {
+/// The cases of the simplified variant.
+std::vector<nlohmann::json> read_cases() {
   std::ifstream file(GIH_TEST_DATA "/transformer_cases.json");
   REQUIRE(file);
-  return nlohmann::json::parse(file);
+  auto cases = nlohmann::json::parse(file).at("simple").get<std::vector<nlohmann::json>>();
+  REQUIRE(cases.size() == 3);
+  return cases;
 }
 
 Eigen::VectorXd vector_of(const nlohmann::json& values) {
@@ -110,9 +113,7 @@ void step(Parameters& theta, const Parameters& gradient, double rate) {
 }  // namespace
 
 TEST_CASE("loss, gradients and predictions equal those of an independent autograd program") {
-  const auto cases = read_cases()["simple"];
-  REQUIRE(cases.size() == 3);
-  for (const auto& json : cases) {
+  for (const auto& json : read_cases()) {
     CAPTURE(json["name"].get<std::string>());
     const Case made = make_case(json);
     const auto subsets = made.model.subsets();
@@ -132,7 +133,7 @@ TEST_CASE("loss, gradients and predictions equal those of an independent autogra
 }
 
 TEST_CASE("joint gradient descent follows the independent program") {
-  for (const auto& json : read_cases()["simple"]) {
+  for (const auto& json : read_cases()) {
     CAPTURE(json["name"].get<std::string>());
     Case made = make_case(json);
     const auto losses = json["joint_gd_losses"].get<std::vector<double>>();
