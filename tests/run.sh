@@ -24,6 +24,7 @@ EOF
 slow=no
 build_only=no
 folder=build-test
+native=ON  # like the program that reproduces the figures; clang builds what is packaged
 options=(-DCMAKE_BUILD_TYPE=Release)
 packages=("${packages_build[@]}" "${packages_test[@]}")
 for option in "$@"; do
@@ -41,12 +42,13 @@ case $folder in
   build-sanitize)
     options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DGIH_SANITIZE=address,undefined") ;;
   build-clang)
+    native=OFF
     options+=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
     packages+=("${packages_clang[@]}") ;;
 esac
 
 install_packages "build and test gih" "${packages[@]}"
-build "$folder" "${options[@]}" -DGIH_NATIVE=OFF -DGIH_WERROR=ON -DGIH_TESTS=ON
+build "$folder" "${options[@]}" "-DGIH_NATIVE=$native" -DGIH_WERROR=ON -DGIH_TESTS=ON
 [[ $build_only == no ]] || exit 0
 
 log=$root/$folder/test.log

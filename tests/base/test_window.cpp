@@ -19,7 +19,9 @@ constexpr std::array<Sizes, 5> all_sizes{{{2, 1}, {2, 6}, {3, 3}, {5, 2}, {10, 4
 }  // namespace
 
 TEST_CASE("every code decodes to a window that has this code") {
-  for (const auto [d, M] : all_sizes) {
+  for (const Sizes& sizes : all_sizes) {
+    const int d = sizes.d;
+    const int M = sizes.M;
     CAPTURE(d);
     CAPTURE(M);
     const WindowCodes codes(d, M);
@@ -50,7 +52,9 @@ TEST_CASE("shorter windows come first, the most recent token is the least signif
 }
 
 TEST_CASE("advance: the token becomes lag 1, the oldest lag drops out of a full window") {
-  for (const auto [d, M] : all_sizes) {
+  for (const Sizes& sizes : all_sizes) {
+    const int d = sizes.d;
+    const int M = sizes.M;
     CAPTURE(d);
     CAPTURE(M);
     const WindowCodes codes(d, M);

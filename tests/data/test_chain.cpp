@@ -180,7 +180,9 @@ TEST_CASE("tiny probabilities keep their relative accuracy") {
   // Two states that leave with probabilities p and q: mu = (q, p) / (p + q).
   const std::vector<std::pair<double, double>> leaves{
       {1e-200, 1e-200}, {1e-200, 3e-200}, {1e-300, 1e-8}, {0.3, 1e-300}, {1e-150, 1.0}};
-  for (const auto& [p, q] : leaves) {
+  for (const auto& leave : leaves) {
+    const double p = leave.first;
+    const double q = leave.second;
     for (const bool exchanged : {false, true}) {
       CAPTURE(p);
       CAPTURE(q);

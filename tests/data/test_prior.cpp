@@ -125,8 +125,7 @@ TEST_CASE("the prior dirichlet does not have uniform windows: the check above ca
   CHECK(worst > 0.01);
 }
 
-TEST_CASE("uniform-stationary: all rows of a kernel vary, in every place") {
-  // A shuffled circulant of three letters has 6 forms; rows of all forms occur.
+TEST_CASE("uniform-stationary: no next token is preferred") {
   const PriorSpec prior{.name = "uniform-stationary", .alpha = 1.0};
   std::vector<double> where_largest(9, 0.0);
   for (std::size_t i = 0; i < 9000; ++i) {

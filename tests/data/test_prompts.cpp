@@ -170,11 +170,15 @@ TEST_CASE("cells and questions are those counted from the tokens, in every setti
 }
 
 TEST_CASE("L = inf: cells and queries have the stationary laws") {
-  for (const auto& [parents, M] : std::vector<std::pair<std::vector<int>, int>>{
-           {{1, 2}, 2}, {{1, 2}, 3}, {{1, 3}, 4}, {{2}, 3}}) {
+  struct Sizes {
+    std::vector<int> parents;
+    int M;
+  };
+  for (const Sizes& sizes : {Sizes{{1, 2}, 2}, Sizes{{1, 2}, 3}, Sizes{{1, 3}, 4}, Sizes{{2}, 3}}) {
+    const int M = sizes.M;
     CAPTURE(M);
     DataSpec data;
-    data.parents = parents;
+    data.parents = sizes.parents;
     data.L.reset();
     data.prior.alpha = 1.0;
     data.train = 5;

@@ -94,7 +94,7 @@ void step(Parameters& theta, const Parameters& gradient, double rate) {
 }  // namespace
 
 TEST_CASE("loss, gradients and predictions equal those of an independent autograd program") {
-  const auto cases = test::read_cases()["simple"];
+  const auto cases = test::read_cases();
   REQUIRE(cases.size() == 3);
   for (const auto& json : cases) {
     CAPTURE(json["name"].get<std::string>());
@@ -116,7 +116,7 @@ TEST_CASE("loss, gradients and predictions equal those of an independent autogra
 }
 
 TEST_CASE("joint gradient descent follows the independent program") {
-  for (const auto& json : test::read_cases()["simple"]) {
+  for (const auto& json : test::read_cases()) {
     CAPTURE(json["name"].get<std::string>());
     Case made = make_case(json);
     const auto losses = json["joint_gd_losses"].get<std::vector<double>>();
