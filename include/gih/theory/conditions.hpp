@@ -37,7 +37,7 @@ struct Setup {
 /// Facts of the prior that conditions and run checks share.
 struct PriorFacts {
   Information information;  ///< over subsets of the M lags with at most (exactly) D elements
-  double gamma = 0.0;       ///< smallest entry of any kernel
+  double gamma = 0.0;       ///< greatest lower bound of the entries under the prior: its floor
   double lambda = 0.0;      ///< largest |lambda_2|
   double lambda_median = 0.0;
   double share_near_one = 0.0;  ///< share of kernels with |lambda_2| > 0.99

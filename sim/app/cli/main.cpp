@@ -12,7 +12,7 @@
 namespace gih::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{sample_command, train_command, evaluate_command, show_command,
+  static const std::vector<Command> table{sample_command, train_command, evaluate_command, verify_command, show_command,
                                           help_command};
   return table;
 }
