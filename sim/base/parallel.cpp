@@ -33,4 +33,29 @@ void parallel_for(int threads, std::size_t count, const std::function<void(std::
   if (first) std::rethrow_exception(first);
 }
 
+void TeamSize::took(double seconds) {
+  if (threads_ == 1) return;
+  if (!on_trial_) {
+    mean_ = mean_ > 0.0 ? mean_ + (seconds - mean_) / 16.0 : seconds;
+    if (--left_ > 0) return;
+    on_trial_ = true;
+    now_ = other();
+    left_ = trial_calls;
+    trial_ = 0.0;
+    return;
+  }
+  trial_ += seconds;
+  if (--left_ > 0) return;
+  on_trial_ = false;
+  const double mean = trial_ / trial_calls;
+  if (mean < mean_) {
+    mean_ = mean;
+    wait_ = 64;
+  } else {
+    now_ = other();
+    wait_ = std::min(2 * wait_, longest_wait);
+  }
+  left_ = wait_;
+}
+
 }  // namespace gih

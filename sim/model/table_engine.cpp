@@ -4,11 +4,13 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "gih/base/error.hpp"
+#include "gih/base/parallel.hpp"
 #include "gih/model/pair_scores.hpp"
 #include "question_blocks.hpp"
 
@@ -33,7 +35,7 @@ struct Workspace {
 class TableEngine final : public Objective {
  public:
   TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads)
-      : model_(model), eps_(loss.eps), threads_(threads), workspaces_(static_cast<std::size_t>(threads)), scores_(model) {
+      : model_(model), eps_(loss.eps), team_(threads), workspaces_(static_cast<std::size_t>(threads)), scores_(model) {
     check_model(model);
     if (prompts.d != model.d || prompts.M != model.M) {
       throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, M = {}",
@@ -59,7 +61,9 @@ class TableEngine final : public Objective {
     exponentials();
     const bool with_gradient = blocks.any();
     const auto chunks = static_cast<std::ptrdiff_t>(blocks_.chunks.size());
-#pragma omp parallel num_threads(threads_) if (threads_ > 1 && chunks > 1)
+    const int threads = chunks > 1 ? team_.next() : 1;
+    const auto start = std::chrono::steady_clock::now();
+#pragma omp parallel num_threads(threads) if (threads > 1)
     {
       Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static)
@@ -67,6 +71,7 @@ class TableEngine final : public Objective {
         run_chunk(static_cast<std::size_t>(c), with_loss, with_gradient, work);
       }
     }
+    team_.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     Evaluation result;
     result.gradient.w.setZero(model_.H, model_.M);
     result.gradient.c.setZero(theta.c.size());
@@ -202,7 +207,7 @@ class TableEngine final : public Objective {
 
   ModelSpec model_;
   double eps_;
-  int threads_;
+  TeamSize team_;
   std::vector<Workspace> workspaces_;  // by thread
   PairScores scores_;
   QuestionBlocks blocks_;

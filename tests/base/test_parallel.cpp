@@ -65,3 +65,34 @@ TEST_CASE("a loop works again after one that failed, and inside another") {
 TEST_CASE("there is at least one processor") {
   CHECK(gih::available_threads() >= 1);
 }
+
+TEST_CASE("the team size follows what is faster, and tries the other choice ever more rarely") {
+  for (const int fast : {1, 4}) {
+    CAPTURE(fast);
+    gih::TeamSize team(4);
+    int slow_calls = 0;
+    for (int call = 0; call < 20000; ++call) {
+      const int threads = team.next();
+      REQUIRE((threads == 1 || threads == 4));
+      slow_calls += threads != fast;
+      team.took(threads == fast ? 1.0 : 100.0);
+    }
+    CHECK(slow_calls >= 4);
+    CHECK(slow_calls < 100);
+  }
+  // What is faster changes: the choice follows.
+  gih::TeamSize team(2);
+  for (int call = 0; call < 1000; ++call) team.took(team.next() == 2 ? 1.0 : 2.0);
+  CHECK(team.next() == 2);
+  int later = 0;
+  for (int call = 0; call < 20000; ++call) {
+    later += team.next() == 1;
+    team.took(team.next() == 2 ? 100.0 : 2.0);
+  }
+  CHECK(later > 15000);
+  gih::TeamSize alone(1);
+  for (int call = 0; call < 100; ++call) {
+    CHECK(alone.next() == 1);
+    alone.took(1.0);
+  }
+}

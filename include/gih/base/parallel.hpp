@@ -15,4 +15,30 @@ int available_threads();
 /// several, the one of the smallest index that ran.
 void parallel_for(int threads, std::size_t count, const std::function<void(std::size_t)>& body);
 
+/// Chooses for a short loop that runs very often between one thread and all, by how long each took.
+/// Where other processes use the machine, threads that wait for each other a thousand times a second
+/// can be a hundred times slower than one alone. The choice moves no result.
+class TeamSize {
+ public:
+  explicit TeamSize(int threads) : threads_(threads), now_(1) {}
+
+  /// Threads for the next call.
+  int next() const { return now_; }
+  /// That call took so long.
+  void took(double seconds);
+
+ private:
+  static constexpr int trial_calls = 4;
+  static constexpr int longest_wait = 8192;
+
+  int other() const { return now_ == 1 ? threads_ : 1; }
+
+  int threads_, now_;
+  bool on_trial_ = false;
+  int left_ = 16;  // calls before the next trial, or of this one
+  int wait_ = 16;
+  double mean_ = 0.0;   // of the choice that holds
+  double trial_ = 0.0;  // sum over this trial
+};
+
 }  // namespace gih
