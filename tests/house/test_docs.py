@@ -74,6 +74,13 @@ class Docs(unittest.TestCase):
         table = re.search(r"<!-- gih help keys: begin -->\n(.*)<!-- gih help keys: end -->", page, re.S)
         self.assertEqual(table[1], output(GIH, "help", "keys"))
 
+    def test_the_streams_are_those_of_the_code(self):
+        code = (SOURCE / "include/gih/base/random.hpp").read_text()
+        numbers = re.findall(r"^  \w+ = (\d+),$", code, re.M)
+        page = (SOURCE / "docs/reproducibility.md").read_text()
+        self.assertEqual(re.findall(r"^\| .* \| (\d+) \|$", page, re.M), numbers)
+        self.assertGreater(len(numbers), 3)
+
     def test_blocks_run_as_printed(self):
         ran = 0
         for page in PAGES:
@@ -189,7 +196,8 @@ class Docs(unittest.TestCase):
         checked = 0
         for page in PAGES:
             for text in inline_code(page):
-                if re.fullmatch(r"(sim|include|experiments|plots|tests|docs)/[\w./-]+\w", text):
+                if (re.fullmatch(r"(sim|include|experiments|plots|tests|docs)/[\w./-]+\w", text)
+                        and not re.search("[A-Z]{4}", text)):  # NAME, FLOOR stand for something
                     self.assertTrue((SOURCE / text).exists(), f"{page.name}: {text}")
                     checked += 1
         self.assertGreater(checked, 10)
