@@ -65,12 +65,12 @@ int run_sample(const Arguments& arguments) {
     }
   }
   if (interrupted()) {
-    fmt::print(stderr, "gih: interrupted; nothing was written\n");
+    tell("gih: interrupted; nothing was written\n");
     return exit_interrupted;
   }
   write_data(output, table, data.parents, to_ini(settings));
   if (!arguments.has("quiet")) {
-    fmt::print(stderr, "{}: {} sequences of {} + 1 tokens\n", output.string(), rows, *data.L);
+    tell(fmt::format("{}: {} sequences of {} + 1 tokens\n", output.string(), rows, *data.L));
   }
   return 0;
 }
