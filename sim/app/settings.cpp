@@ -121,6 +121,10 @@ void check_settings(const Settings& settings) {
     throw InputError("loss.positions = sequential: must be last when data.length = inf");
   }
   if (!data.L && data.table) throw InputError("data.length = inf: must be finite with data.file");
+  if (data.table && settings.prompts.target == Target::conditional && data.table->kernels.empty() &&
+      (data.table->conditional.empty() || settings.prompts.positions == Positions::sequential)) {
+    throw InputError(fmt::format("data.target = conditional: must be sampled, as {} has no kernels", settings.file));
+  }
   check_data(data);
   check_model(model);
   check_prompts(data, settings.prompts);
