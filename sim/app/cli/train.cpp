@@ -141,7 +141,6 @@ std::string summary(const Plan& plan) {
 
 int execute(Plan& plan, bool quiet) {
   const Settings& settings = plan.settings;
-  watch_interrupts();
   Watch watch(plan, quiet);
   const auto engine = [&](Split split, const char* what) -> std::unique_ptr<Objective> {
     const std::size_t count = settings.data.count(split);
@@ -198,6 +197,7 @@ int run_train(const Arguments& arguments) {
   }
   Plan plan = resume && unfinished ? resumed(arguments, output) : fresh(arguments, output);
   check_memory(plan.settings, training_bytes(plan.settings));
+  watch_interrupts();  // before anything is written: whatever is there then can be resumed
   const OutputLock lock(output);
   check_writable_target(output, overwrite);  // another process may have finished it meanwhile
   // From here on a killed run can be resumed. A refusal that only the data can cause (a kernel
