@@ -1,6 +1,5 @@
 #include "gih/app/config.hpp"
 
-#define DOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -64,7 +63,7 @@ TEST_CASE("INI text becomes assignments with their places") {
        "data.alpha=1@C.ini:2\ndata.floor=0@C.ini:5\n"},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.what);
+    CAPTURE(std::string(c.what));
     CHECK(flat(read_ini(c.text, "C.ini")) == c.expected);
   }
 }
@@ -84,7 +83,7 @@ TEST_CASE("what is no INI text is refused with its line") {
       {"\xef\xbb\xbf[data]\n", "C.ini:1: "},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.text);
+    CAPTURE(std::string(c.text));
     const std::string message = ini_refusal(c.text);
     CAPTURE(message);
     CHECK(message.starts_with(c.words));
@@ -105,7 +104,7 @@ TEST_CASE("of a file that is no text one short printable line is quoted") {
 TEST_CASE("every key accepts its default and gives the same text back") {
   std::set<std::string> names;
   for (const KeyRow& row : key_table()) {
-    CAPTURE(row.name);
+    CAPTURE(std::string(row.name));
     Settings settings;
     Stage stage;
     stage.trains = Blocks::all();
@@ -121,10 +120,10 @@ TEST_CASE("every key accepts its default and gives the same text back") {
 
 TEST_CASE("every key but a path refuses what it cannot understand, and says what it takes") {
   for (const KeyRow& row : key_table()) {
-    CAPTURE(row.name);
+    CAPTURE(std::string(row.name));
     const bool is_path = std::string(row.accepted).starts_with("the path");
     for (const char* junk : {"?", "-", "1 2", "nan", "inf,", "0x1", "1;2"}) {
-      CAPTURE(junk);
+      CAPTURE(std::string(junk));
       Settings settings;
       Stage stage;
       CHECK(row.set({settings, &stage}, junk) == is_path);
@@ -144,7 +143,7 @@ TEST_CASE("every key but a path refuses what it cannot understand, and says what
 TEST_CASE("a path that INI text could not hold is refused") {
   for (const char* key : {"data.file", "data.kernels", "init.file"}) {
     for (const char* path : {"a#b.h5", " a.h5", "a.h5 ", "a\nb.h5", "a\rb", "a\tb", "a\x7f"}) {
-      CAPTURE(path);
+      CAPTURE(std::string(path));
       CHECK(contains(refusal({option(key, path)}), "must be the path of"));
     }
   }
@@ -186,8 +185,8 @@ TEST_CASE("ranges include their ends and nothing beyond") {
       ++tried;
       for (const bool expected : {true, false}) {
         for (const char* text : expected ? c.accepted : c.refused) {
-          CAPTURE(c.key);
-          CAPTURE(text);
+          CAPTURE(std::string(c.key));
+          CAPTURE(std::string(text));
           Settings settings;
           Stage stage;
           CHECK(row.set({settings, &stage}, text) == expected);
@@ -227,7 +226,7 @@ TEST_CASE("the resolved text gives the same settings and the same text") {
   };
   for (const auto& assignments : configurations) {
     const std::string text = to_ini(resolve(assignments));
-    CAPTURE(text);
+    CAPTURE(std::string(text));
     CHECK(to_ini(resolve(read_ini(text, "again"))) == text);
     std::set<std::string> given;
     for (const Assignment& a : read_ini(text, "again")) given.insert(a.key);
@@ -257,7 +256,7 @@ TEST_CASE("an unknown key is refused with its place and the nearest name") {
       {"data.Alpha", "data.alpha"},         {"", ""},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.key);
+    CAPTURE(std::string(c.key));
     const std::string message = refusal({{c.key, "1", "C.ini:7"}});
     CHECK(message.starts_with(std::string("C.ini:7: ") + c.key + " is not a key; the nearest is " +
                               c.nearest));
@@ -266,7 +265,7 @@ TEST_CASE("an unknown key is refused with its place and the nearest name") {
 
 TEST_CASE("a stage has one name") {
   for (const char* number : {"0", "01", "+1", "1e0", "1.0", "100", "-1", "", "x", "1 "}) {
-    CAPTURE(number);
+    CAPTURE(std::string(number));
     CHECK(contains(refusal({option(std::string("stage.") + number + ".epochs", "5"),
                             option("stage.1.train", "c")}),
                    "is not a key"));

@@ -1,6 +1,5 @@
 #include "gih/app/settings.hpp"
 
-#define DOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -60,7 +59,7 @@ TEST_CASE("keys that do not fit each other are refused with names, values and th
       {{{"model.window", "31"}, {"model.heads", "31"}, {"model.degree", "15"}}, "must be at most"},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.words);
+    CAPTURE(std::string(c.words));
     const std::string message = refusal(c.given);
     CAPTURE(message);
     CHECK(contains(message, c.words));
@@ -126,7 +125,7 @@ TEST_CASE("a run starts from any row of another run's log") {
     double a;
   } const cases[] = {{"last", 99.0}, {"1:0", 0.0}, {"2:10", 1.0}, {"2:20", 2.0}};
   for (const auto& c : cases) {
-    CAPTURE(c.step);
+    CAPTURE(std::string(c.step));
     CHECK(initial_parameters(settings_of({{"init.file", file}, {"init.step", c.step}})).a == c.a);
   }
   const auto refused = [](const Given& given) {
@@ -178,7 +177,7 @@ TEST_CASE("a data file settles vocabulary, length, parents and the split") {
       {{{"data.validation", "20"}}, "sequences"},
   };
   for (const auto& c : refused) {
-    CAPTURE(c.words);
+    CAPTURE(std::string(c.words));
     Given given{{"data.file", file}};
     given.insert(given.end(), c.more.begin(), c.more.end());
     CHECK(contains(refusal(given), c.words));

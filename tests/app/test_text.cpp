@@ -1,6 +1,5 @@
 #include "gih/app/text.hpp"
 
-#define DOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -26,7 +25,7 @@ TEST_CASE("numbers are finite decimals with nothing around them") {
       {"0.1000000000000000055511151231257827", 0.1},
   };
   for (const auto& c : accepted) {
-    CAPTURE(c.text);
+    CAPTURE(std::string(c.text));
     CHECK(to_number(c.text) == c.value);
   }
   for (const char* text : {"",
@@ -55,7 +54,7 @@ TEST_CASE("numbers are finite decimals with nothing around them") {
                            "1_000",
                            "\xe2\x88\x92"
                            "1"}) {
-    CAPTURE(text);
+    CAPTURE(std::string(text));
     CHECK_FALSE(to_number(text).has_value());
   }
 }
@@ -77,12 +76,12 @@ TEST_CASE("whole numbers may be written with an exponent") {
       {"18446744073709551615", 18446744073709551615U},
   };
   for (const auto& c : accepted) {
-    CAPTURE(c.text);
+    CAPTURE(std::string(c.text));
     CHECK(to_integer(c.text) == c.value);
   }
   for (const char* text : {"", "-1", "1.5", "1e-1", "1e30", "nan", "inf", "0x10", " 1", "1 ",
                            "18446744073709551616", "9007199254740993.0", "-1e4", "1,000"}) {
-    CAPTURE(text);
+    CAPTURE(std::string(text));
     CHECK_FALSE(to_integer(text).has_value());
   }
 }
@@ -119,7 +118,7 @@ TEST_CASE("split keeps empty pieces and drops surrounding blanks") {
       {"a b,c", {"a b", "c"}},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.text);
+    CAPTURE(std::string(c.text));
     CHECK(split(c.text, ',') == c.pieces);
   }
 }

@@ -1,6 +1,5 @@
 #include "gih/training/trainer.hpp"
 
-#define DOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -250,7 +249,7 @@ TEST_CASE("what is not finite ends the run with stage, step, quantity, and the l
       {"loss", 1, INFINITY, false, 0, 0, "the training loss (inf)"},
   };
   for (const auto& c : cases) {
-    CAPTURE(c.what);
+    CAPTURE(std::string(c.what));
     CAPTURE(c.at);
     Broken objective(c.what, c.at, c.value);
     TrainState state = initial_state(start());
