@@ -21,13 +21,17 @@ constexpr std::string_view stage_pattern = "stage.K.";
 
 bool is_stage_row(const KeyRow& row) { return std::string_view(row.name).starts_with(stage_pattern); }
 
-/// "stage.12.epochs" -> 12 and "stage.K.epochs"; other keys -> 0 and themselves.
+/// "stage.12.epochs" -> 12 and "stage.K.epochs"; other keys -> 0 and themselves. A stage has one
+/// name: stage.01 or stage.1e0 would be stage 1 given again without notice.
 std::pair<int, std::string> split_stage(const std::string& key) {
   if (!key.starts_with(stage_prefix)) return {0, key};
   const std::size_t dot = key.find('.', stage_prefix.size());
   if (dot == std::string::npos) return {0, key};
-  const auto number = to_integer(key.substr(stage_prefix.size(), dot - stage_prefix.size()));
-  if (!number || *number < 1 || *number > most_stages) return {0, key};
+  const std::string digits = key.substr(stage_prefix.size(), dot - stage_prefix.size());
+  const auto number = to_integer(digits);
+  if (!number || *number < 1 || *number > most_stages || std::to_string(*number) != digits) {
+    return {0, key};
+  }
   return {static_cast<int>(*number), std::string(stage_pattern) + key.substr(dot + 1)};
 }
 
@@ -41,6 +45,14 @@ std::pair<int, std::string> split_stage(const std::string& key) {
   }
   throw InputError(fmt::format("{}: {} is not a key; the nearest is {}", assignment.place,
                                assignment.key, nearest));
+}
+
+/// A line as an error quotes it: short and printable, whatever the file holds.
+std::string excerpt(std::string line) {
+  if (line.size() > 60) line = line.substr(0, 57) + "...";
+  std::replace_if(line.begin(), line.end(),
+                  [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return line;
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ std::vector<Assignment> read_ini(const std::string& text, const std::string& nam
     } catch (const po::error&) {
       throw InputError(fmt::format(
           "{}: \"{}\" is not a line of a configuration: must be key = value, [section] or # comment",
-          place, line));
+          place, excerpt(line)));
     }
   }
   return found;

@@ -80,11 +80,22 @@ bool set_init_step(std::string_view text, Settings& settings) {
   return true;
 }
 
+/// Only what INI text gives back: it ends at '#' and drops blanks at both ends.
+bool set_path(std::string_view text, std::string& path) {
+  const auto breaks = [](unsigned char c) { return c == '#' || c < ' ' || c == 0x7f; };
+  if (text.starts_with(' ') || text.ends_with(' ')) return false;
+  if (std::any_of(text.begin(), text.end(), breaks)) return false;
+  path = text;
+  return true;
+}
+
 bool set_memory(std::string_view text, Settings& settings) {
-  const auto pieces = split(text, ' ');
-  const std::string unit = pieces.size() == 2 ? pieces[1] : "";
+  const std::size_t end = std::min(text.find_first_of(" %MG"), text.size());
+  const auto after = split(text.substr(end), ' ');
+  const std::string unit = after.back();
   double amount = 0.0;
-  if (pieces.size() != 2 || !real(pieces[0], 0.001, unlimited, amount)) return false;
+  if (after.size() > 2 || (after.size() == 2 && !after[0].empty())) return false;
+  if (!real(text.substr(0, end), 0.001, unlimited, amount)) return false;
   settings.memory_bytes = 0.0;
   if (unit == "%") return amount <= 100.0 && ((settings.memory_percent = amount), true);
   settings.memory_bytes = unit == "MB" ? amount * 1e6 : unit == "GB" ? amount * 1e9 : 0.0;
@@ -167,10 +178,10 @@ const std::vector<KeyRow>& key_table() {
       {"data.seed", "a whole number from 0 to 2^64-1", "seed of all random streams",
        [](K k, T t) { return whole(t, 0, UINT64_MAX, k.settings.data.seed); },
        [](S s, G) { return std::to_string(s.data.seed); }},
-      {"data.file", "the path of a data file, or empty", "tokens from a data file or JSON instead of drawn ones; vocabulary, length and parents follow it",
-       [](K k, T t) { return k.settings.file = t, true; }, [](S s, G) { return s.file; }},
-      {"data.kernels", "the path of a kernel file, or empty", "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
-       [](K k, T t) { return k.settings.kernels = t, true; }, [](S s, G) { return s.kernels; }},
+      {"data.file", "the path of a data file (no # and no surrounding blanks), or empty", "tokens from a data file or JSON instead of drawn ones; vocabulary, length and parents follow it",
+       [](K k, T t) { return set_path(t, k.settings.file); }, [](S s, G) { return s.file; }},
+      {"data.kernels", "the path of a kernel file (no # and no surrounding blanks), or empty", "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
+       [](K k, T t) { return set_path(t, k.settings.kernels); }, [](S s, G) { return s.kernels; }},
       // ---- model ----
       {"model.variant", "simplified", "the disentangled transformer (2.5)",
        [](K, T t) { return t == "simplified"; }, [](S, G) { return std::string("simplified"); }},
@@ -214,8 +225,8 @@ const std::vector<KeyRow>& key_table() {
       {"init.a", "a number", "a at the start",
        [](K k, T t) { return real(t, -unlimited, unlimited, k.settings.a); },
        [](S s, G) { return to_text(s.a); }},
-      {"init.file", "the path of a run file, or empty", "start from the parameters of another run instead",
-       [](K k, T t) { return k.settings.init_file = t, true; }, [](S s, G) { return s.init_file; }},
+      {"init.file", "the path of a run file (no # and no surrounding blanks), or empty", "start from the parameters of another run instead",
+       [](K k, T t) { return set_path(t, k.settings.init_file); }, [](S s, G) { return s.init_file; }},
       {"init.step", "last, or STAGE:STEP of a log row", "which row of init.file",
        [](K k, T t) { return set_init_step(t, k.settings); },
        [](S s, G) {

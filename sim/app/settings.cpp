@@ -12,6 +12,7 @@
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
 #include "gih/model/table_engine.hpp"
+#include "gih/training/log.hpp"
 
 namespace gih {
 namespace {
@@ -20,6 +21,21 @@ std::string lags_text(const std::vector<int>& lags) { return fmt::format("{}", f
 
 double machine_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// The log: the state and its copy for saving, and twice the file that is made of it in memory.
+double log_bytes(const Settings& settings) {
+  double rows = 1.0;
+  for (const Stage& stage : settings.schedule) {
+    const double steps = static_cast<double>(stage.epochs);
+    rows += settings.log_every > 0 ? steps / static_cast<double>(settings.log_every) + 2.0
+                                   : std::min(steps + 1.0, 2000.0);
+  }
+  const double weights = settings.model.H * settings.model.M;
+  const auto nS = static_cast<double>(settings.model.subsets().size());
+  const double row = sizeof(LogRow) + 64.0 + 8.0 * (weights + nS);
+  const double row_in_file = 8.0 * (weights + 2.0 * nS + 7.0);
+  return rows * (2.0 * row + 2.0 * row_in_file);
 }
 
 }  // namespace
@@ -105,9 +121,17 @@ void check_settings(const Settings& settings) {
     throw InputError("loss.positions = sequential: must be last when data.length = inf");
   }
   if (!data.L && data.table) throw InputError("data.length = inf: must be finite with data.file");
+  if (data.table && settings.prompts.target == Target::conditional && data.table->kernels.empty() &&
+      (data.table->conditional.empty() || settings.prompts.positions == Positions::sequential)) {
+    throw InputError(fmt::format("data.target = conditional: must be sampled, as {} has no kernels", settings.file));
+  }
   check_data(data);
   check_model(model);
   check_prompts(data, settings.prompts);
+  if (settings.init_step && settings.init_file.empty()) {
+    throw InputError(fmt::format("init.step = {}:{}: needs init.file, the path of a run file",
+                                 settings.init_step->first, settings.init_step->second));
+  }
   const std::size_t nS = model.subsets().size();
   if (settings.c.size() != 1 && settings.c.size() != nS) {
     throw InputError(fmt::format("init.c has {} numbers: must be 1, or {} (one a subset)",
@@ -151,7 +175,7 @@ Parameters initial_parameters(const Settings& settings) {
 }
 
 double training_bytes(const Settings& settings) {
-  double bytes = 50e6;  // program, libraries, log
+  double bytes = 50e6 + log_bytes(settings);  // program and libraries, log
   for (const Split split : {Split::train, Split::validation}) {
     bytes += prompts_bytes(settings.data, settings.prompts, split) +
              table_engine_bytes(settings.data, settings.prompts, split);

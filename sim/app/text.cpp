@@ -6,7 +6,7 @@
 namespace gih {
 
 std::optional<double> to_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
@@ -18,8 +18,8 @@ std::optional<std::uint64_t> to_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (error == std::errc{} && end == text.data() + text.size()) return whole;
   const auto number = to_number(text);
-  // Up to 2^53 a double holds every whole number.
-  if (!number || *number < 0.0 || *number > 0x1p53 || *number != std::floor(*number)) return {};
+  // Below 2^53 a double holds every whole number, and none that another text was rounded to.
+  if (!number || *number < 0.0 || *number >= 0x1p53 || *number != std::floor(*number)) return {};
   return static_cast<std::uint64_t>(*number);
 }
 

@@ -14,7 +14,10 @@ bool is_hdf5(const std::filesystem::path& path) {
 
 Stored read_stored(const std::filesystem::path& path) {
   const hdf5::Reader file(read_bytes(path), path.string());
-  return {file.text("format"), file.text("config")};
+  Stored stored;  // one member after the other: gcc 12 mishandles initializers that throw
+  stored.format = file.text("format");
+  stored.config = file.text("config");
+  return stored;
 }
 
 std::string hdf5_version() {

@@ -35,6 +35,11 @@ void append_row(StageRun& run, double train_loss) {
 bool gradient_descent(StageRun& run) {
   const double rate = run.stage.learning_rate;
   auto due = std::lower_bound(run.log_steps.begin(), run.log_steps.end(), run.state.step);
+  // A step that failed after its row was logged has left the row: it is not logged again.
+  const Log& log = run.state.log;
+  if (!log.empty() && log.back().stage == run.state.stage && log.back().step == run.state.step) {
+    due = std::upper_bound(run.log_steps.begin(), run.log_steps.end(), run.state.step);
+  }
   const auto is_due = [&] { return due != run.log_steps.end() && *due == run.state.step; };
   while (run.state.step < run.stage.epochs) {
     const bool with_loss = is_due();

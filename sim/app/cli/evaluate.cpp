@@ -35,7 +35,12 @@ Case load(const Arguments& arguments) {
   loaded.data.table = table;
   if (is_hdf5(parameter_path)) {
     const RunFile run = read_run(parameter_path);
-    const Settings settings = resolve(read_ini(run.config, parameter_path));
+    // The files that the run's data came from may be gone; nothing of them is needed here.
+    std::vector<Assignment> keys = read_ini(run.config, parameter_path);
+    std::erase_if(keys, [](const Assignment& key) {
+      return key.key == "data.file" || key.key == "data.kernels" || key.key == "data.prior";
+    });
+    const Settings settings = resolve(keys);
     if (settings.data.d != table->d) {
       throw InputError(fmt::format("{}: vocabulary {}: must be {}, as in {}", data_path, table->d,
                                    settings.data.d, parameter_path));

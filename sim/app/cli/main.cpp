@@ -1,13 +1,17 @@
 // Finds the command, runs it, and turns what it throws into one line and an exit status.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "cli.hpp"
 #include "gih/base/error.hpp"
+#include "progress.hpp"
 
 namespace gih::cli {
 
@@ -28,9 +32,10 @@ void print_usage() {
 }
 
 int run(int argc, char** argv) {
-  if (argc < 2 || std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0) {
+  if (argc < 2) throw InputError("a command is missing; see gih --help");
+  if (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0) {
     print_usage();
-    return argc < 2 ? 2 : 0;
+    return 0;
   }
   if (std::strcmp(argv[1], "--version") == 0) {
     fmt::print("{}", version_text());
@@ -47,13 +52,27 @@ int run(int argc, char** argv) {
                                nearest_name(argv[1], names)));
 }
 
+/// An answer that the disk did not take is no answer.
+void check_stdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw RunError("cannot write to stdout: " + std::generic_category().message(errno));
+}
+
+/// One line, whatever the names and values in it hold.
+void say(std::string what) {
+  std::replace_if(what.begin(), what.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  tell(fmt::format("gih: {}\n", what));
+}
+
 }  // namespace
 }  // namespace gih::cli
 
 int main(int argc, char** argv) {
-  const auto say = [](const char* what) { fmt::print(stderr, "gih: {}\n", what); };
+  using gih::cli::say;
   try {
-    return gih::cli::run(argc, argv);
+    const int status = gih::cli::run(argc, argv);
+    gih::cli::check_stdout();
+    return status;
   } catch (const gih::InputError& error) {
     say(error.what());
     return 2;

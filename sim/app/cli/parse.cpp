@@ -122,6 +122,9 @@ std::optional<Arguments> parse(const Command& command, int argc, const char* con
     }
     if (name.starts_with("-")) name = name.substr(name.find_first_not_of('-'));
     const std::string value = option.value.empty() ? "" : option.value.front();
+    if (value.starts_with("--")) {
+      throw InputError(fmt::format("--{} needs a value; {} follows it", name, value));
+    }
     if (name == "help") {
       print_help(command);
       return std::nullopt;

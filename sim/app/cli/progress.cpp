@@ -26,6 +26,11 @@ std::string rate(double per_second) {
 
 }  // namespace
 
+void tell(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 Progress::Progress(std::string label, std::string unit, double total, double done, bool quiet)
     : label_(std::move(label)), unit_(std::move(unit)), total_(total), first_(done), done_(done),
       quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), next_(start_) {
@@ -33,7 +38,7 @@ Progress::Progress(std::string label, std::string unit, double total, double don
 }
 
 Progress::~Progress() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\r\033[K");
+  if (drawn_ && terminal_) tell("\r\033[K");
 }
 
 bool Progress::due() { return !quiet_ && Clock::now() >= next_; }
@@ -50,12 +55,11 @@ void Progress::update(double done, const std::string& note) {
   if (terminal_) {
     constexpr int width = 24;
     const int full = static_cast<int>(share * width);
-    fmt::print(stderr, "\r\033[K{} [{}{}] {}", label_, std::string(static_cast<std::size_t>(full), '#'),
-               std::string(static_cast<std::size_t>(width - full), '.'), text);
-    std::fflush(stderr);
+    tell(fmt::format("\r\033[K{} [{}{}] {}", label_, std::string(static_cast<std::size_t>(full), '#'),
+                     std::string(static_cast<std::size_t>(width - full), '.'), text));
     next_ = now + std::chrono::milliseconds(200);
   } else {
-    fmt::print(stderr, "{} {}\n", label_, text);
+    tell(fmt::format("{} {}\n", label_, text));
     // Ever rarer: a long run writes about ten lines for each doubling of its age.
     next_ = now + std::max(std::chrono::duration_cast<Clock::duration>(std::chrono::seconds(5)),
                            std::chrono::duration_cast<Clock::duration>((now - start_) / 10));

@@ -6,6 +6,9 @@
 
 namespace gih::cli {
 
+/// Writes to stderr. When nobody can hear it (a full disk, a closed descriptor) the work goes on.
+void tell(const std::string& text);
+
 class Progress {
  public:
   /// `total` items of `unit` are to be done, `done` of them already.

@@ -45,8 +45,8 @@ int run_sample(const Arguments& arguments) {
   // Twice: the table, and the file made of it.
   check_memory(settings, 50e6 + 2.0 * static_cast<double>(rows) *
                                     (2.0 * static_cast<double>(*data.L + 1) + 8.0 * data.d + kernel_bytes));
+  watch_interrupts();  // before the lock, so that a signal never leaves it behind
   const OutputLock lock(output);
-  watch_interrupts();
   TokenTable table;
   table.d = data.d;
   table.rows = rows;
@@ -56,7 +56,9 @@ int run_sample(const Arguments& arguments) {
   if (with_kernels) table.kernels.resize(rows);
   {
     Progress progress("sampling", "sequences", static_cast<double>(rows), 0.0, arguments.has("quiet"));
-    constexpr std::size_t round = 4096;
+    // About a tenth of a second between looks at interrupts, however long the sequences are.
+    const auto threads = static_cast<std::size_t>(settings.thread_count());
+    const std::size_t round = threads * std::clamp<std::size_t>(2'000'000 / table.columns, 1, 2048);
     for (std::size_t begin = 0; begin < rows && !interrupted(); begin += round) {
       const std::size_t count = std::min(round, rows - begin);
       parallel_for(settings.thread_count(), count,
@@ -65,12 +67,12 @@ int run_sample(const Arguments& arguments) {
     }
   }
   if (interrupted()) {
-    fmt::print(stderr, "gih: interrupted; nothing was written\n");
+    tell("gih: interrupted; nothing was written\n");
     return exit_interrupted;
   }
   write_data(output, table, data.parents, to_ini(settings));
   if (!arguments.has("quiet")) {
-    fmt::print(stderr, "{}: {} sequences of {} + 1 tokens\n", output.string(), rows, *data.L);
+    tell(fmt::format("{}: {} sequences of {} + 1 tokens\n", output.string(), rows, *data.L));
   }
   return 0;
 }

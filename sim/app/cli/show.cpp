@@ -93,12 +93,15 @@ void print_data(const std::string& path, const TokenTable& table) {
 int run_show(const Arguments& arguments) {
   std::string path = arguments.positional.front();
   // The name of a run that is still going on means its unfinished file.
-  if (!std::filesystem::exists(path) && std::filesystem::exists(part_path(path))) path = part_path(path);
+  std::error_code ignored;  // what is wrong with a name is said where the file is opened
+  if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(part_path(path), ignored)) {
+    path = part_path(path);
+  }
   const bool as_json = arguments.has("json");
   if (is_hdf5(path) && read_stored(path).format == "gih-run") {
     const RunFile run = read_run(path);
     if (as_json) {
-      fmt::print("{}\n", run_json(path, run).dump(1));
+      fmt::print("{}\n", run_json(path, run).dump(1, ' ', false, json::error_handler_t::replace));
     } else {
       print_run(path, run);
     }
@@ -110,7 +113,7 @@ int run_show(const Arguments& arguments) {
                       {"rows", table.rows},    {"columns", table.columns},
                       {"vocab", table.d},      {"kernels", !table.kernels.empty()},
                       {"conditional", !table.conditional.empty()}};
-    fmt::print("{}\n", answer.dump(1));
+    fmt::print("{}\n", answer.dump(1, ' ', false, json::error_handler_t::replace));
   } else {
     print_data(path, table);
   }

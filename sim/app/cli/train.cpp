@@ -20,8 +20,20 @@ namespace fs = std::filesystem;
 
 /// run.* keys say how a run is carried out, not what it computes: they may change on resuming.
 std::string without_run_keys(const std::string& config) {
-  const std::size_t at = config.find("[run]");
+  const std::size_t at = config.find("\n[run]\n");
   return config.substr(0, at);
+}
+
+/// InputError when the keys that were given change what the run computes.
+void check_same_run(const std::string& config, const std::string& name, const Arguments& arguments,
+                    const fs::path& output) {
+  if (arguments.keys.empty()) return;
+  std::vector<Assignment> keys = read_ini(config, name);
+  keys.insert(keys.end(), arguments.keys.begin(), arguments.keys.end());
+  if (without_run_keys(to_ini(resolve(keys))) != without_run_keys(config)) {
+    throw InputError(fmt::format("--resume {}: the run there has another configuration; leave out all keys but run.*",
+                                 output.string()));
+  }
 }
 
 struct Plan {
@@ -31,7 +43,9 @@ struct Plan {
 };
 
 Plan fresh(const Arguments& arguments, const fs::path& output) {
-  Plan plan{output, resolve(arguments.keys), {}};
+  Plan plan;
+  plan.output = output;
+  plan.settings = resolve(arguments.keys);
   plan.file.config = to_ini(plan.settings);
   plan.file.model = plan.settings.model;
   plan.file.state = initial_state(initial_parameters(plan.settings));
@@ -39,18 +53,16 @@ Plan fresh(const Arguments& arguments, const fs::path& output) {
 }
 
 Plan resumed(const Arguments& arguments, const fs::path& output) {
-  Plan plan{output, {}, read_run(part_path(output))};
+  // Member by member: gcc 12 destroys what is built twice when an aggregate's initializer throws.
+  Plan plan;
+  plan.output = output;
+  plan.file = read_run(part_path(output));
   std::vector<Assignment> keys = read_ini(plan.file.config, part_path(output));
   for (const Assignment& key : arguments.keys) {
     if (key.key.starts_with("run.")) keys.push_back(key);
   }
   plan.settings = resolve(keys);
-  std::vector<Assignment> others = read_ini(plan.file.config, part_path(output));
-  others.insert(others.end(), arguments.keys.begin(), arguments.keys.end());
-  if (without_run_keys(to_ini(resolve(others))) != without_run_keys(plan.file.config)) {
-    throw InputError(fmt::format(
-        "--resume {}: the unfinished run has another configuration; leave out all keys but run.*", output.string()));
-  }
+  check_same_run(plan.file.config, part_path(output), arguments, output);
   plan.file.config = to_ini(plan.settings);
   return plan;
 }
@@ -110,7 +122,7 @@ class Watch {
 };
 
 int stop(const fs::path& output) {
-  fmt::print(stderr, "gih: interrupted; go on with: gih train --resume {}\n", output.string());
+  tell(fmt::format("gih: interrupted; go on with: gih train --resume {}\n", output.string()));
   return exit_interrupted;
 }
 
@@ -129,7 +141,6 @@ std::string summary(const Plan& plan) {
 
 int execute(Plan& plan, bool quiet) {
   const Settings& settings = plan.settings;
-  watch_interrupts();
   Watch watch(plan, quiet);
   const auto engine = [&](Split split, const char* what) -> std::unique_ptr<Objective> {
     const std::size_t count = settings.data.count(split);
@@ -154,7 +165,7 @@ int execute(Plan& plan, bool quiet) {
   plan.file.complete = true;
   write_run(plan.output, plan.file);
   fs::remove(part_path(plan.output));
-  if (!quiet) fmt::print(stderr, "{}", summary(plan));
+  if (!quiet) tell(summary(plan));
   return 0;
 }
 
@@ -165,12 +176,15 @@ int run_train(const Arguments& arguments) {
   }
   const fs::path output = resume ? arguments.get("resume") : arguments.get("output", "run.h5");
   const fs::path part = part_path(output);
-  const bool unfinished = fs::exists(part);
+  std::error_code ignored;  // what is wrong with a name is said by check_writable_target
+  const bool unfinished = fs::exists(part, ignored);
   // An unfinished run beside a finished one was started with --overwrite.
   const bool overwrite = arguments.has("overwrite") || (resume && unfinished);
-  if (resume && !unfinished && fs::exists(output)) {
-    if (!read_run(output).complete) throw InputError(fmt::format("{}: is not a finished run", output.string()));
-    if (!arguments.has("quiet")) fmt::print(stderr, "{}: is finished already\n", output.string());
+  if (resume && !unfinished && fs::exists(output, ignored)) {
+    const RunFile run = read_run(output);
+    if (!run.complete) throw InputError(fmt::format("{}: is not a finished run", output.string()));
+    check_same_run(run.config, output, arguments, output);
+    if (!arguments.has("quiet")) tell(fmt::format("{}: is finished already\n", output.string()));
     return 0;
   }
   check_writable_target(output, overwrite);
@@ -183,15 +197,21 @@ int run_train(const Arguments& arguments) {
   }
   Plan plan = resume && unfinished ? resumed(arguments, output) : fresh(arguments, output);
   check_memory(plan.settings, training_bytes(plan.settings));
+  watch_interrupts();  // before anything is written: whatever is there then can be resumed
   const OutputLock lock(output);
   check_writable_target(output, overwrite);  // another process may have finished it meanwhile
   // From here on a killed run can be resumed. A refusal that only the data can cause (a kernel
   // without a unique stationary law) takes back what this call has written.
+  const std::string before = unfinished ? read_bytes(part) : "";
   write_run(part, plan.file);
   try {
     return execute(plan, arguments.has("quiet"));
   } catch (const InputError&) {
-    if (!unfinished) fs::remove(part);
+    if (unfinished) {
+      write_atomically(part, before);
+    } else {
+      fs::remove(part);
+    }
     throw;
   }
 }
