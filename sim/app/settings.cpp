@@ -155,7 +155,8 @@ Parameters initial_parameters(const Settings& settings) {
     const RunFile run = read_run(settings.init_file);
     theta = run.state.theta;
     if (settings.init_step) {
-      const auto [stage, step] = *settings.init_step;
+      const int stage = settings.init_step->first;
+      const std::size_t step = settings.init_step->second;
       const auto row = std::find_if(run.state.log.begin(), run.state.log.end(), [&](const LogRow& r) {
         return r.stage == stage && r.step == step;
       });
