@@ -165,7 +165,9 @@ std::string to_ini(const Settings& settings) {
   const auto line = [&](const std::string& key, const std::string& value) {
     const std::size_t dot = key.rfind('.');
     if (key.substr(0, dot) != section) {
-      text += fmt::format("{}[{}]\n", section.empty() ? "" : "\n", section = key.substr(0, dot));
+      if (!section.empty()) text += '\n';
+      section = key.substr(0, dot);
+      text += fmt::format("[{}]\n", section);
     }
     text += fmt::format("{} = {}\n", key.substr(dot + 1), value);
   };

@@ -127,6 +127,30 @@ std::string numbers_text(const std::vector<double>& numbers) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
+/// "a, b or c": the names of a table's rows.
+template <class Table>
+std::string names_of(const Table& table) {
+  std::string text;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (i > 0) text += i + 1 < table.size() ? ", " : " or ";
+    text += table[i].name;
+  }
+  return text;
+}
+
+/// "a: what it means; b: ...".
+template <class Table>
+std::string meanings_of(const Table& table) {
+  std::vector<std::string> texts;
+  for (const auto& row : table) texts.push_back(fmt::format("{}: {}", row.name, row.meaning));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+template <class Table>
+bool is_name(const Table& table, std::string_view text) {
+  return std::any_of(table.begin(), table.end(), [&](const auto& row) { return text == row.name; });
+}
+
 using K = KeyTarget;
 using T = std::string_view;
 using S = const Settings&;
@@ -149,13 +173,8 @@ const std::vector<KeyRow>& key_table() {
          return whole(t, 2, 1000000000, k.settings.data.L.emplace());
        },
        [](S s, G) { return s.data.L ? std::to_string(*s.data.L) : "inf"; }},
-      {"data.prior", "dirichlet, uniform-stationary or file", "law of the kernels: rows from Dirichlet(alpha); the same with a uniform long-run window law; kernels of data.kernels in turn",
-       [](K k, T t) {
-         for (const PriorRow& row : prior_table()) {
-           if (t == row.name) return k.settings.data.prior.name = t, true;
-         }
-         return false;
-       },
+      {"data.prior", names_of(prior_table()), "law of the kernels; " + meanings_of(prior_table()),
+       [](K k, T t) { return is_name(prior_table(), t) && (k.settings.data.prior.name = t, true); },
        [](S s, G) { return s.data.prior.name; }},
       {"data.alpha", "a number from 0.001 to 1e6", "Dirichlet concentration",
        [](K k, T t) { return real(t, 1e-3, 1e6, k.settings.data.prior.alpha); },
@@ -236,13 +255,8 @@ const std::vector<KeyRow>& key_table() {
       {"stage.K.train", "c, w, a, or several joined by +", "what stage K = 1, 2, ... trains",
        [](K k, T t) { return set_blocks(t, k.stage->trains); },
        [](S, G g) { return blocks_text(g->trains); }},
-      {"stage.K.method", "gd", "gd: explicit Euler steps of size learning-rate on the full batch",
-       [](K k, T t) {
-         for (const IntegratorRow& row : integrator_table()) {
-           if (t == row.name) return k.stage->method = t, true;
-         }
-         return false;
-       },
+      {"stage.K.method", names_of(integrator_table()), meanings_of(integrator_table()),
+       [](K k, T t) { return is_name(integrator_table(), t) && (k.stage->method = t, true); },
        [](S, G g) { return g->method; }},
       {"stage.K.epochs", "a whole number from 0 to 1e12", "steps of the stage",
        [](K k, T t) { return whole(t, 0, 1000000000000, k.stage->epochs); },

@@ -61,12 +61,12 @@ void check_seal(std::string_view file, const std::string& name) {
   if (file.starts_with(first_line)) {
     const std::uint64_t size = stated_size(file);
     if (size > file.size()) {
-      fail(fmt::format("truncated ({} of {} bytes): restore it from a copy", file.size(), size));
+      fail(fmt::format("truncated ({} of {} bytes), or rewritten by another program: restore it from a copy", file.size(), size));
     }
   }
   // Every byte of the block is compared, the padding too.
   if (file.size() <= seal_size || file.substr(0, seal_size) != block_of(file)) {
-    fail("damaged (its checksum differs): restore it from a copy");
+    fail("damaged, or rewritten by another program (its checksum differs): restore it from a copy");
   }
 }
 

@@ -212,7 +212,7 @@ class Refusals(cli.Folder):
                      "--run.max-memory", "1 GB")
 
 
-GIH_BINARY_LINE = f"{cli.GIH}:1: "
+GIH_BINARY_LINE = f"{cli.GIH}: must be INI text"
 
 
 class Accepted(cli.Folder):

@@ -18,8 +18,8 @@ struct KeyTarget {
 
 struct KeyRow {
   const char* name;      ///< "data.alpha"; stage keys are "stage.K.epochs"
-  const char* accepted;  ///< what follows "must be"
-  const char* meaning;
+  std::string accepted;  ///< what follows "must be"
+  std::string meaning;
   /// False when the text is not accepted.
   bool (*set)(KeyTarget, std::string_view text);
   std::string (*get)(const Settings&, const Stage*);

@@ -74,7 +74,12 @@ std::string Arguments::require(const std::string& name) const {
 }
 
 std::vector<Assignment> config_file(const std::string& path) {
-  return read_ini(is_hdf5(path) ? read_stored(path).config : read_bytes(path), path);
+  if (is_hdf5(path)) return read_ini(read_stored(path).config, path);
+  const std::string text = read_bytes(path);
+  if (text.find('\0') != std::string::npos) {
+    throw InputError(fmt::format("{}: must be INI text, a run file or a data file", path));
+  }
+  return read_ini(text, path);
 }
 
 std::optional<Arguments> parse(const Command& command, int argc, const char* const* argv) {
