@@ -149,6 +149,11 @@ TEST_CASE("a chain that hardly mixes has more terms than are summed") {
   CHECK(Mixing::most_terms(4096) == 1);
 }
 
+TEST_CASE("a chain whose eigenvalues take more iterations than Eigen allows by default") {
+  const Kernel kernel = sequence_kernel(floored(0.01, 1e-9), Split::train, 19634);
+  CHECK(std::abs(mixing(kernel, false).lambda - 0.99999999775) < 1e-11);
+}
+
 TEST_CASE("the eigenvalues of a large chain are left out, the rest is there") {
   const Kernel kernel = test::random_kernel(2, {11}, 1.0, 3);
   const Mixing found = mixing(kernel, false);
