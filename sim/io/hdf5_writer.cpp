@@ -49,6 +49,13 @@ Writer::Writer(std::filesystem::path path, const char* format, int version)
   attribute("instruction_set", build.instruction_set);
 }
 
+Writer::Writer(std::filesystem::path path, std::string bytes) : path_(std::move(path)) {
+  check_seal(bytes, path_.string());
+  const Id access = memory_access();
+  check(H5Pset_file_image(access, bytes.data(), bytes.size()), "the file");
+  file_ = Id(check(H5Fopen(memory_name(this).c_str(), H5F_ACC_RDWR, access), "the file"));
+}
+
 hid_t Writer::check(hid_t result, const char* what) const {
   if (result < 0) {
     throw RunError(fmt::format("{}: HDF5 cannot write {}: {}", path_.string(), what, last_words()));
@@ -149,6 +156,40 @@ void Writer::dataset(const char* path, const std::vector<std::string>& values,
   const Id type(check(H5Tcopy(H5T_C_S1), path));
   check(H5Tset_size(type, values.empty() ? 1 : values.front().size()), path);
   write(path, {values.size()}, values.size(), type, type, joined.data(), description);
+}
+
+void Writer::table(const char* path, const std::vector<std::string>& text_names,
+                   const std::vector<std::string>& number_names, const std::vector<Row>& rows,
+                   const char* description) {
+  const Id text = text_type();
+  const std::size_t width =
+      text_names.size() * sizeof(char*) + number_names.size() * sizeof(double);
+  const Id type(check(H5Tcreate(H5T_COMPOUND, width), path));
+  std::size_t offset = 0;
+  for (const std::string& name : text_names) {
+    check(H5Tinsert(type, name.c_str(), offset, text), path);
+    offset += sizeof(char*);
+  }
+  for (const std::string& name : number_names) {
+    check(H5Tinsert(type, name.c_str(), offset, H5T_NATIVE_DOUBLE), path);
+    offset += sizeof(double);
+  }
+  std::vector<char> values;
+  for (const Row& row : rows) {
+    for (const std::string& value : row.texts) {
+      const char* characters = value.c_str();
+      const auto* bytes = reinterpret_cast<const char*>(&characters);
+      values.insert(values.end(), bytes, bytes + sizeof characters);
+    }
+    for (const double value : row.numbers) {
+      const auto* bytes = reinterpret_cast<const char*>(&value);
+      values.insert(values.end(), bytes, bytes + sizeof value);
+    }
+  }
+  if (check(H5Lexists(file_, path, H5P_DEFAULT), path) > 0) {
+    check(H5Ldelete(file_, path, H5P_DEFAULT), path);
+  }
+  write(path, {rows.size()}, rows.size(), type, type, values.data(), description);
 }
 
 void Writer::save() {

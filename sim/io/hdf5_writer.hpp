@@ -14,6 +14,9 @@ class Writer {
   /// Starts with the attributes that every file of gih has: format, version, and what wrote it.
   Writer(std::filesystem::path path, const char* format, int version);
 
+  /// An existing file of gih, its bytes sealed and whole, to be added to.
+  Writer(std::filesystem::path path, std::string bytes);
+
   void attribute(const char* key, const std::string& text);
   void attribute(const char* key, int value);
   void attribute(const char* key, const std::vector<int>& values);
@@ -28,6 +31,17 @@ class Writer {
                const char* description);
   /// Strings of one length.
   void dataset(const char* path, const std::vector<std::string>&, const char* description);
+
+  /// One row of a table.
+  struct Row {
+    std::vector<std::string> texts;
+    std::vector<double> numbers;
+  };
+  /// A one-dimensional compound dataset: the texts of each row, then its numbers. Replaces one of
+  /// the same name.
+  void table(const char* path, const std::vector<std::string>& text_names,
+             const std::vector<std::string>& number_names, const std::vector<Row>& rows,
+             const char* description);
 
   /// Seals the file and writes it atomically.
   void save();

@@ -246,6 +246,18 @@ void write_run(const std::filesystem::path& path, const RunFile& run) {
   file.save();
 }
 
+void write_checks(const std::filesystem::path& path, const std::vector<StoredCheck>& checks) {
+  read_run(path);  // a run file, or an error that says what it is
+  hdf5::Writer file(path, read_bytes(path));
+  std::vector<hdf5::Writer::Row> rows;
+  for (const StoredCheck& check : checks) {
+    rows.push_back({{check.id, check.statement, check.verdict}, {check.left, check.right, check.slack}});
+  }
+  file.table("/checks", {"id", "statement", "verdict"}, {"left", "right", "slack"}, rows,
+             "what gih verify found: both sides of the comparison with the least slack");
+  file.save();
+}
+
 RunFile read_run(const std::filesystem::path& path) {
   const hdf5::Reader file(read_bytes(path), path.string(), run_format, run_format_version);
   RunFile run;

@@ -16,6 +16,7 @@ enum class Purpose : std::uint64_t {
   train_tokens = 2,
   validation_kernel = 3,
   validation_tokens = 4,
+  claims = 5,
 };
 
 class Stream {

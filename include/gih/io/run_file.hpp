@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "gih/model/parameters.hpp"
 #include "gih/training/log.hpp"
@@ -28,5 +29,15 @@ void write_run(const std::filesystem::path& path, const RunFile& run);
 
 /// InputError naming the file unless it is a whole run file of a known version.
 RunFile read_run(const std::filesystem::path& path);
+
+/// A line of /checks.
+struct StoredCheck {
+  std::string id, statement, verdict;
+  double left = 0.0, right = 0.0, slack = 0.0;
+};
+
+/// Adds /checks to a run file, or replaces them; everything else in it stays as it is. InputError
+/// unless it is a whole run file; atomic like write_run.
+void write_checks(const std::filesystem::path& path, const std::vector<StoredCheck>& checks);
 
 }  // namespace gih

@@ -12,8 +12,8 @@
 namespace gih::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{sample_command,      train_command, evaluate_command,
-                                          information_command, show_command,
+  static const std::vector<Command> table{sample_command,      train_command,  evaluate_command,
+                                          information_command, verify_command, show_command,
                                           help_command};
   return table;
 }

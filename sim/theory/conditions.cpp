@@ -1,0 +1,180 @@
+#include "gih/theory/conditions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gih/base/parallel.hpp"
+#include "gih/theory/mixing.hpp"
+
+namespace gih {
+namespace {
+
+/// prod_{h in S} (sigma^(h)_{-h})^2 at the weights w.
+double concentration_product(const Matrix& w, Subset S) {
+  double product = 1.0;
+  for (Eigen::Index h = 0; h < w.rows(); ++h) {
+    if (!(S >> h & 1U)) continue;
+    const double own = 1.0 / (w.row(h).array() - w(h, h)).exp().sum();
+    product *= own * own;
+  }
+  return product;
+}
+
+Check make(const char* id, std::string statement, const char* equation, const char* mode) {
+  return {id, std::move(statement), equation, mode, {}, false, ""};
+}
+
+}  // namespace
+
+double concentration(const Matrix& w) {
+  double least = std::numeric_limits<double>::infinity();
+  for (Eigen::Index h = 0; h < w.rows(); ++h) {
+    for (Eigen::Index i = 0; i < w.cols(); ++i) {
+      if (i != h) least = std::min(least, w(h, h) - w(h, i));
+    }
+  }
+  return least;
+}
+
+double demanded_concentration(int M, double gap, double I_star, double k) {
+  if (M == 1) return -std::numeric_limits<double>::infinity();
+  // log(M-1) - log((1 + gap / (k I*))^(1/(2M)) - 1), without cancellation for small gaps.
+  return std::log(M - 1.0) - std::log(std::expm1(std::log1p(gap / (k * I_star)) / (2.0 * M)));
+}
+
+PriorFacts prior_facts(const Setup& setup) {
+  const ModelSpec& model = setup.model;
+  const auto lags = subsets(model.M, std::min(model.D, model.M), model.rule);
+  PriorFacts facts;
+  facts.information = prior_information(setup.data, model.M, lags, setup.kernels, setup.threads);
+  const std::size_t nS = model.subsets().size();
+  std::vector<double> lambda(setup.kernels), gamma(setup.kernels), weighted(setup.kernels * nS);
+  std::vector<char> breaks(setup.kernels);
+  parallel_for(setup.threads, setup.kernels, [&](std::size_t i) {
+    const Kernel kernel = sequence_kernel(setup.data, Split::train, i);
+    const Mixing found = mixing(kernel, false);
+    lambda[i] = found.lambda;
+    gamma[i] = found.gamma;
+    breaks[i] = !found.holds();
+    const auto g = weighted_information(window_law(kernel, model.M), model, setup.theta.w);
+    std::copy(g.begin(), g.end(), weighted.begin() + static_cast<std::ptrdiff_t>(i * nS));
+  });
+  const auto count = static_cast<double>(setup.kernels);
+  // A Dirichlet law comes as near to 0 as one waits for: its bound is the floor, not what was drawn.
+  const PriorSpec& prior = setup.data.prior;
+  facts.gamma = prior.name == "file" ? *std::min_element(gamma.begin(), gamma.end()) : prior.floor;
+  std::sort(lambda.begin(), lambda.end());
+  facts.lambda = lambda.back();
+  facts.lambda_median = lambda[lambda.size() / 2];
+  facts.share_near_one =
+      static_cast<double>(std::count_if(lambda.begin(), lambda.end(), [](double x) { return x > 0.99; })) / count;
+  facts.share_breaking = static_cast<double>(std::count(breaks.begin(), breaks.end(), 1)) / count;
+  const Information g = choose(model.subsets(), weighted, weighted);
+  facts.weighted = g.modified;
+  facts.weighted_error = g.modified_error;
+  facts.weighted_best = g.S_star;
+  facts.weighted_gap = g.gap;
+  facts.weighted_gap_error = g.gap_error;
+  return facts;
+}
+
+std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts) {
+  const ModelSpec& model = setup.model;
+  const Information& info = facts.information;
+  const double I_star = facts.I_star();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double L = setup.data.L ? static_cast<double>(*setup.data.L) : infinity;
+  std::vector<Check> checks;
+  const auto add = [&](Check check) { checks.push_back(std::move(check)); };
+
+  Check sizes = make("sizes", "M > r_n and H = M", "3.1", "exact");
+  sizes.tally.at_most(setup.data.parents.back() + 1.0, model.M);
+  sizes.tally.equal(model.H, model.M);
+  add(sizes);
+
+  Check primitive = make("A.1", "every kernel is primitive, with |lambda_2| below a common bound below 1",
+                         "Assumption 3.5", "sampled");
+  primitive.tally.at_most(facts.share_breaking, 0.0);
+  primitive.tally.require(facts.gamma > 0.0);  // without a floor the prior holds kernels near any other
+  primitive.note = fmt::format(
+      "reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, largest {:.6f}, "
+      "above 0.99 in {:.2g}", facts.share_breaking, facts.lambda_median, facts.lambda, facts.share_near_one);
+  add(primitive);
+
+  Check entries = make("A.2", "gamma, the greatest lower bound of all entries, is above 0", "Assumption 3.5", "exact");
+  entries.tally.require(facts.gamma > 0.0);
+  entries.note = fmt::format("gamma = {:.4g}", facts.gamma);
+  add(entries);
+
+  Check unique = make("S*", "one subset has the largest modified information", "3.2, 3.5", "sampled");
+  unique.tally.at_most(0.0, info.gap, info.gap_error);
+  if (!info.decided && unique.tally.verdict() == Verdict::pass) unique.tally.at_most(0.0, -1.0, infinity);
+  unique.note = fmt::format("S* = {}, I* = {:.4f}, gap {:.4f} +- {:.4f} to {}", subset_code(facts.S_star(), model.M),
+                            I_star, info.gap, info.gap_error, subset_code(info.subsets[info.runner_up], model.M));
+  add(unique);
+
+  Check start = make("a(0)", "0 < a(0) <= L^(-3/2)", "Theorem 3.6", "exact");
+  start.tally.require(setup.theta.a > 0.0);
+  if (setup.data.L) start.tally.at_most(setup.theta.a, std::pow(L, -1.5));
+  add(start);
+
+  const double have = concentration(setup.theta.w);
+  for (const double k : {14.0, 8.0}) {
+    Check gap = make(k == 14.0 ? "3.6" : "3.6.k8",
+                     fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k), "3.6, E.9",
+                     "sampled");
+    const double needed = demanded_concentration(model.M, info.gap, I_star, k);
+    const double less = std::max(info.gap - info.gap_error, 1e-12);
+    const double error = demanded_concentration(model.M, less, I_star, k) - needed;
+    gap.tally.at_most(needed, have, std::isfinite(error) ? error : 0.0);
+    gap.note = fmt::format("Delta_w = {:.3f}, demanded {:.2f} +- {:.2f}", have, needed, error);
+    add(gap);
+  }
+
+  const double all = concentration_product(setup.theta.w, (Subset{1} << model.H) - 1);
+  const double own = concentration_product(setup.theta.w, facts.S_star());
+  const auto bracket = [&](const char* id, const char* statement, const char* equation, double product, double factor) {
+    Check check = make(id, statement, equation, "sampled");
+    const double value = product * info.gap - factor * (1.0 - product) * I_star;
+    check.tally.at_most(2.0 / 3.0 * info.gap, value, product * info.gap_error);
+    check.note = fmt::format("bracket / gap = {:.3g}, at least 2/3 is demanded", value / info.gap);
+    add(check);
+  };
+  bracket("E.11", "stage I: Pi gap - 2 (1 - Pi) I* >= 2/3 gap", "E.11", all, 2.0);
+  bracket("E.26", "stage II: Pi_S* gap - 4 (1 - Pi_S*) I* >= 2/3 gap", "E.26", own, 4.0);
+
+  Check length = make("E.1", "L is long enough for the errors of finite length", "E.1, constant 1", "sampled");
+  if (setup.data.L) {
+    const double gap2 = info.gap * info.gap * (1.0 - facts.lambda);
+    const double demanded = std::max(1.0 / (gap2 * std::pow(facts.gamma, setup.data.parents.back() + 2)),
+                                     1.0 / ((1.0 - facts.lambda) * std::pow(facts.gamma, model.D)));
+    length.tally.at_most(demanded, L);
+    length.note = fmt::format("L = {}, demanded {:.3g}", *setup.data.L, demanded);
+  } else {
+    length.tally.require(true);
+    length.note = "L = inf";
+  }
+  add(length);
+
+  Check eps = make("eps", "eps is of order L^(-1/2)", "2.1", "exact");
+  if (setup.data.L) {
+    eps.tally.at_most(setup.eps, 10.0 / std::sqrt(L));
+    eps.tally.at_most(0.1 / std::sqrt(L), setup.eps);
+  } else {
+    eps.tally.equal(setup.eps, 0.0);
+  }
+  eps.note = fmt::format("eps = {:.4g}; taken as within a factor 10", setup.eps);
+  add(eps);
+  return checks;
+}
+
+bool conditions_hold(const std::vector<Check>& conditions) {
+  return std::all_of(conditions.begin(), conditions.end(), [](const Check& check) {
+    return check.id == "3.6.k8" || check.tally.verdict() == Verdict::pass;
+  });
+}
+
+}  // namespace gih
