@@ -164,7 +164,10 @@ std::vector<std::complex<double>> WindowChain::eigenvalues() const {
       P(static_cast<Eigen::Index>(successor(Z, k)), static_cast<Eigen::Index>(Z)) += next(Z, k);
     }
   }
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(P, false);
+  // One of some 100,000 chains that hardly mix needs more than Eigen's 40 iterations a row.
+  Eigen::EigenSolver<Eigen::MatrixXd> solver;
+  solver.setMaxIterations(static_cast<Eigen::Index>(1000 * states_));
+  solver.compute(P, false);
   if (solver.info() != Eigen::Success) {
     throw RunError("eigenvalues of the window matrix: the QR iteration did not converge");
   }

@@ -18,7 +18,9 @@ std::vector<double> WindowLaw::of_windows() const {
   return mu;
 }
 
-std::vector<double> WindowLaw::of_tokens() const { return marginal(0); }
+std::vector<double> WindowLaw::of_tokens() const {
+  return marginal(0);
+}
 
 std::vector<double> WindowLaw::marginal(Subset S) const {
   const auto index = restriction(d, M, S);
@@ -32,19 +34,26 @@ std::vector<double> WindowLaw::marginal(Subset S) const {
   return table;
 }
 
+void check_law_size(int d, int M) {
+  const auto most = static_cast<double>(most_law_entries);
+  const double entries = std::pow(d, M + 1);
+  if (entries <= most) return;
+  int feasible = 0;
+  while (std::pow(d, feasible + 2) <= most) ++feasible;
+  throw InputError(fmt::format(
+      "window M = {}: the long-run law of d = {} tokens has d^(M+1) = {:.3g} entries, at most {} "
+      "are made; {}",
+      M, d, entries, most_law_entries,
+      feasible > 0 ? fmt::format("M must be at most {}", feasible)
+                   : std::string("no window is feasible for this vocabulary")));
+}
+
 WindowLaw window_law(const Kernel& kernel, int M) {
   if (M < kernel.largest_lag()) {
     throw InputError(fmt::format("window M = {}: must be at least the largest parent lag {}", M,
                                  kernel.largest_lag()));
   }
-  const double entries = std::pow(kernel.d, M + 1);
-  if (entries > static_cast<double>(most_law_entries)) {
-    const int feasible =
-        static_cast<int>(std::log(static_cast<double>(most_law_entries)) / std::log(kernel.d)) - 1;
-    throw InputError(fmt::format(
-        "the window law of d = {}, M = {} has {:.3g} entries: at most {}; feasible: M = {}", kernel.d, M,
-        entries, most_law_entries, feasible));
-  }
+  check_law_size(kernel.d, M);
   const WindowChain chain(kernel);
   const std::vector<double> mu = extend_law(kernel, chain.long_run_law(), M);
   WindowLaw law{kernel.d, M, std::vector<double>(mu.size() * static_cast<std::size_t>(kernel.d))};

@@ -30,8 +30,11 @@ struct WindowLaw {
 /// Largest d^(M+1) for which a law is made.
 constexpr std::size_t most_law_entries = std::size_t{1} << 26;
 
+/// InputError, with the largest M that fits, when d^(M+1) is above it.
+void check_law_size(int d, int M);
+
 /// Exact. Where a kernel has several recurrent classes, the mixture that a uniform start ends in.
-/// InputError, with the largest M that fits, when d^(M+1) is too many; M >= r_n.
+/// InputError when d^(M+1) is too many or M < r_n.
 WindowLaw window_law(const Kernel& kernel, int M);
 
 /// Index of Z_{-S} among the d^|S| values, for every window Z.

@@ -42,8 +42,8 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-extern const Command sample_command, train_command, evaluate_command, verify_command, show_command,
-    help_command;
+extern const Command sample_command, train_command, evaluate_command, information_command,
+    verify_command, show_command, help_command;
 
 /// InputError for an unknown or incomplete option; empty when help was asked for and printed.
 std::optional<Arguments> parse(const Command& command, int argc, const char* const* argv);

@@ -16,7 +16,8 @@
 namespace gih::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{sample_command, train_command, evaluate_command, verify_command, show_command,
+  static const std::vector<Command> table{sample_command,      train_command,  evaluate_command,
+                                          information_command, verify_command, show_command,
                                           help_command};
   return table;
 }
@@ -26,7 +27,7 @@ namespace {
 void print_usage() {
   fmt::print("gih: training dynamics of induction heads, simulated and checked against theory\n\n"
              "usage: gih COMMAND [options]\n\n");
-  for (const Command& command : commands()) fmt::print("  {:<10} {}\n", command.name, command.summary);
+  for (const Command& command : commands()) fmt::print("  {:<12} {}\n", command.name, command.summary);
   fmt::print("\n  gih COMMAND --help   options of a command and all configuration keys\n"
              "  gih --version        version, commit, compiler, libraries\n");
 }
