@@ -26,12 +26,18 @@ int largest_lag(Subset S) {
 
 Subset parent_subset(const EstimatorSpec& spec, int M) {
   if (spec.parents.empty()) throw InputError("the parents are not known");
-  if (spec.parents.back() > M) {
+  if (*std::max_element(spec.parents.begin(), spec.parents.end()) > M) {
     throw InputError(fmt::format("parents = {}: the largest must be at most the window M = {}",
                                  fmt::join(spec.parents, ","), M));
   }
   Subset R = 0;
-  for (const int r : spec.parents) R |= Subset{1} << (r - 1);
+  for (const int r : spec.parents) {
+    if (r < 1 || r <= largest_lag(R)) {
+      throw InputError(fmt::format("parents = {}: must be lags that ascend from 1 or more",
+                                   fmt::join(spec.parents, ",")));
+    }
+    R |= Subset{1} << (r - 1);
+  }
   return R;
 }
 

@@ -611,6 +611,8 @@ TEST_CASE("what cannot be answered is refused in a sentence") {
   CHECK(holds(refusal("trigram", good, given(2, 1, rows).prompts), "the window is M = 1"));
   CHECK(holds(refusal("bayes", bayes_spec({1, 4}, 0.5, 0.0), whole.prompts), "parents = 1,4"));
   CHECK(holds(refusal("bayes", bayes_spec({}, 0.5, 0.0), whole.prompts), "parents are not known"));
+  CHECK(holds(refusal("bayes", bayes_spec({2, 1}, 0.5, 0.0), whole.prompts), "must be lags that"));
+  CHECK(holds(refusal("bayes", bayes_spec({0, 1}, 0.5, 0.0), whole.prompts), "must be lags that"));
   CHECK(holds(refusal("bayes", bayes_spec({1}, 0.5, 0.5), whole.prompts), "floor = 0.5"));
   CHECK(holds(refusal("bayes", bayes_spec({1}, 0.0, 0.1), whole.prompts), "alpha = 0"));
   CHECK(holds(refusal("conditional", good, whole.prompts), "neither the kernels"));
