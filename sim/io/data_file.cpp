@@ -61,6 +61,11 @@ void check_table(const TokenTable& table, const std::string& name) {
   if (!table.kernels.empty() && table.kernels.size() != table.rows) {
     fail(fmt::format("kernels: {} for {} sequences", table.kernels.size(), table.rows));
   }
+  for (std::size_t i = 0; i < table.parents.size(); ++i) {
+    if (table.parents[i] <= (i == 0 ? 0 : table.parents[i - 1])) {
+      fail("parents: must be lags that ascend from 1 or more");
+    }
+  }
   const auto d = static_cast<std::size_t>(table.d);
   if (!table.conditional.empty() && table.conditional.size() != table.rows * d) {
     fail(fmt::format("conditional: {} entries, {} x {} are needed", table.conditional.size(),
@@ -107,6 +112,7 @@ TokenTable table_of(const hdf5::Reader& file, const std::string& name) {
   table.rows = shape[0];
   table.columns = shape[1];
   table.tokens = file.tokens("/tokens", shape);
+  table.parents = file.integers("parents");
   if (file.has("/kernels")) table.kernels = kernels_of(file, name, table.d);
   if (file.has("/conditional")) {
     table.conditional =

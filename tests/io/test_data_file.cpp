@@ -72,6 +72,7 @@ TEST_CASE("a data file comes back, with and without kernels") {
   TokenTable table = sample_table();
   write_data(path, table, {1, 3}, "[data]\n");
   check_same(read_tokens(path), table);
+  CHECK(read_tokens(path).parents == std::vector<int>{1, 3});
   const auto kernels = read_kernels(path);
   REQUIRE(kernels.size() == 3);
   CHECK(kernels[1].pi == table.kernels[1].pi);

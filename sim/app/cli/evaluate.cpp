@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "evaluate_estimators.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
@@ -73,14 +74,6 @@ std::unique_ptr<Objective> reference(const Case& loaded) {
   return make_reference_engine(loaded.parameters.model, {loaded.parameters.eps}, std::move(questions));
 }
 
-json to_json(const Matrix& m) {
-  json rows = json::array();
-  for (Eigen::Index r = 0; r < m.rows(); ++r) {
-    rows.push_back(std::vector<double>(m.row(r).begin(), m.row(r).end()));
-  }
-  return rows;
-}
-
 int run_evaluate(const Arguments& arguments) {
   const std::string name = arguments.get("engine", "table");
   if (name != "table" && name != "reference") {
@@ -104,6 +97,7 @@ int run_evaluate(const Arguments& arguments) {
   } else {
     y = predictions(model, theta, prompts);
   }
+  const Comparison comparison = compare_estimators(arguments, loaded.data, loaded.parameters, y);
   if (arguments.has("json")) {
     json answer{{"engine", name}, {"loss", at.loss}, {"predictions", to_json(y)}};
     if (with_gradient) {
@@ -111,6 +105,7 @@ int run_evaluate(const Arguments& arguments) {
                             {"c", std::vector<double>(at.gradient.c.begin(), at.gradient.c.end())},
                             {"a", at.gradient.a}};
     }
+    add_json(comparison, answer);
     fmt::print("{}\n", answer.dump(1));
     return 0;
   }
@@ -136,7 +131,18 @@ int run_evaluate(const Arguments& arguments) {
     fmt::print("\n");
   }
   if (shown < y.rows()) fmt::print("... {} more with --json\n", y.rows() - shown);
+  print(comparison);
   return 0;
+}
+
+std::vector<Option> options() {
+  std::vector<Option> all{{"data", "FILE", "data file or JSON tokens"},
+                          {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
+                          {"gradient", "", "the gradient with respect to c, w and a too"},
+                          {"engine", "NAME", "table (fast, default) or reference (position by position)"},
+                          {"json", "", "one JSON document on stdout"}};
+  for (const Option& option : estimator_options()) all.push_back(option);
+  return all;
 }
 
 }  // namespace
@@ -146,11 +152,7 @@ const Command evaluate_command{
     "prints loss, gradient and predictions of given parameters on given data",
     "",
     false,
-    {{"data", "FILE", "data file or JSON tokens"},
-     {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
-     {"gradient", "", "the gradient with respect to c, w and a too"},
-     {"engine", "NAME", "table (fast, default) or reference (position by position)"},
-     {"json", "", "one JSON document on stdout"}},
+    options(),
     run_evaluate};
 
 }  // namespace gih::cli

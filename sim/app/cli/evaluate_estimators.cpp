@@ -1,0 +1,212 @@
+#include "evaluate_estimators.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "gih/app/text.hpp"
+#include "gih/base/error.hpp"
+#include "gih/base/parallel.hpp"
+#include "gih/io/stored.hpp"
+#include "gih/theory/estimators.hpp"
+
+namespace gih::cli {
+namespace {
+
+using nlohmann::json;
+
+Subset gih_subset(const Arguments& arguments, const ParameterFile& parameters) {
+  const ModelSpec& model = parameters.model;
+  if (!arguments.has("subset")) {
+    Eigen::Index largest = 0;
+    parameters.theta.p().maxCoeff(&largest);
+    return model.subsets()[static_cast<std::size_t>(largest)];
+  }
+  const std::string code = arguments.get("subset");
+  Subset S = 0;
+  for (std::size_t i = 0; i < code.size() && i < 31; ++i) S |= Subset{code[i] == '1'} << i;
+  if (code.size() != static_cast<std::size_t>(model.M) ||
+      code.find_first_not_of("01") != std::string::npos) {
+    throw InputError(fmt::format(
+        "--subset {}: must be {} characters 0 or 1, one a lag, as \"110\" for lags 1 and 2 of 3",
+        code, model.M));
+  }
+  return S;
+}
+
+std::vector<int> parents_option(const std::string& text, int M) {
+  std::vector<int> parents;
+  for (const std::string& piece : split(text, ',')) {
+    const auto lag = to_integer(piece);
+    const int previous = parents.empty() ? 0 : parents.back();
+    if (!lag || *lag > static_cast<std::uint64_t>(M) || static_cast<int>(*lag) <= previous) {
+      throw InputError(fmt::format(
+          "--parents {}: must be lags from 1 to the window {} that ascend, separated by commas",
+          text, M));
+    }
+    parents.push_back(static_cast<int>(*lag));
+  }
+  return parents;
+}
+
+double number_option(const Arguments& arguments, const char* name) {
+  const auto number = to_number(arguments.get(name));
+  if (!number) {
+    throw InputError(fmt::format("--{} {}: must be a number", name, arguments.get(name)));
+  }
+  return *number;
+}
+
+/// What a data file says of itself, then what the options say. `trouble` is why its configuration
+/// could not be used.
+EstimatorSpec known(const Arguments& arguments, const DataSpec& data,
+                    const ParameterFile& parameters, std::string& trouble) {
+  const std::string path = arguments.require("data");
+  EstimatorSpec spec;
+  spec.S = gih_subset(arguments, parameters);
+  spec.parents = data.table->parents;
+  if (is_hdf5(path)) {
+    try {
+      const DataSpec drawn = resolve(read_ini(read_stored(path).config, path)).data;
+      spec.prior = drawn.prior;
+      spec.initial = drawn.initial;
+    } catch (const InputError& error) {
+      // For example a kernel file that is no longer there: the tokens can be used all the same.
+      trouble = error.what();
+    }
+  }
+  if (arguments.has("parents")) {
+    spec.parents = parents_option(arguments.get("parents"), parameters.model.M);
+  }
+  if (arguments.has("alpha")) {
+    const double floor = spec.prior ? spec.prior->floor : 0.0;
+    spec.prior = PriorSpec{"dirichlet", number_option(arguments, "alpha"), floor, {}};
+  }
+  if (arguments.has("floor")) {
+    if (!spec.prior) throw InputError("--floor: needs --alpha, the prior of the kernels");
+    spec.prior->floor = number_option(arguments, "floor");
+  }
+  if (arguments.has("alpha") || arguments.has("floor")) {
+    check_prior(*spec.prior, data.d, spec.parents.empty() ? std::vector<int>{1} : spec.parents);
+  }
+  return spec;
+}
+
+/// JSON has no infinity and no NaN: null.
+json to_json(const std::vector<std::optional<Measured>>& measures) {
+  json object = json::object();
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    if (!measures[i]) continue;
+    const auto& [mean, error, count, infinite] = *measures[i];
+    object[measure_table()[i].name] = {
+        {"mean", mean}, {"error", error}, {"count", count}, {"infinite", infinite}};
+  }
+  return object;
+}
+
+std::string to_cell(const std::optional<Measured>& measured) {
+  if (!measured) return "-";
+  if (measured->infinite > 0) {
+    const double share =
+        static_cast<double>(measured->infinite) / static_cast<double>(measured->count);
+    return fmt::format("inf ({:.3g} %)", 100.0 * share);
+  }
+  if (std::isnan(measured->error)) return fmt::format("{:.6f}", measured->mean);
+  return fmt::format("{:.6f} +- {:.6f}", measured->mean, measured->error);
+}
+
+}  // namespace
+
+json to_json(const Matrix& m) {
+  json rows = json::array();
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    rows.push_back(std::vector<double>(m.row(r).begin(), m.row(r).end()));
+  }
+  return rows;
+}
+
+std::vector<Option> estimator_options() {
+  return {{"subset", "CODE", "lags of the GIH, as 110; default: the subset of largest p_S"},
+          {"parents", "LAGS", "parent lags for Bayes, as 1,2; default: those of the data file"},
+          {"alpha", "X", "Dirichlet concentration for Bayes; default: that of the data file"},
+          {"floor", "X", "floor of the kernels for Bayes; default: that of the data file, else 0"}};
+}
+
+Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
+                              const ParameterFile& parameters, const Matrix& y) {
+  std::string trouble;
+  EstimatorSpec spec = known(arguments, data, parameters, trouble);
+  const int threads = available_threads();
+  // Estimators see every position, whatever the model's mask; the questions are the same.
+  const Prompts prompts = build_prompts(
+      data, {parameters.model.M, false, Target::sampled, Positions::last}, Split::train, threads);
+  Comparison result;
+  result.gih_subset = subset_code(spec.S, parameters.model.M);
+  result.compared.push_back({"model", y, {}, {}, {}});
+  if (data.table->parents.empty() || data.table->parents.back() <= parameters.model.M) {
+    spec.conditional = true_conditional(data, Split::train, prompts);
+  } else if (!data.table->conditional.empty()) {
+    // The parents reach beyond the window, but the laws of x_{L+1} are stored.
+    spec.conditional = Matrix::Map(data.table->conditional.data(), y.rows(), parameters.model.d);
+  }
+  for (const EstimatorRow& row : estimator_table()) {
+    Compared one{row.name, {}, {}, {}, {}};
+    try {
+      one.y = estimate(row, spec, prompts, threads);
+    } catch (const InputError& error) {
+      one.refused = error.what();
+      if (!spec.prior && !trouble.empty()) one.refused += fmt::format(" ({})", trouble);
+    }
+    result.compared.push_back(std::move(one));
+  }
+  std::vector<std::vector<double>> of_model;
+  for (Compared& one : result.compared) {
+    if (!one.refused.empty()) continue;
+    for (std::size_t i = 0; i < measure_table().size(); ++i) {
+      const MeasureRow& row = measure_table()[i];
+      const bool possible = !row.needs_truth || spec.conditional.rows() > 0;
+      std::vector<double> values;
+      if (possible) {
+        values = measure(row, one.y, prompts, spec.conditional, parameters.eps, data.train);
+      }
+      if (&one == &result.compared.front()) of_model.push_back(values);
+      one.measures.push_back(possible ? std::optional(summary(values)) : std::nullopt);
+      one.differences.push_back(possible ? std::optional(difference(of_model[i], values))
+                                         : std::nullopt);
+    }
+  }
+  return result;
+}
+
+void add_json(const Comparison& comparison, json& answer) {
+  answer["gih_subset"] = comparison.gih_subset;
+  for (const char* key : {"estimators", "refused", "measures", "differences"}) {
+    answer[key] = json::object();
+  }
+  for (const Compared& one : comparison.compared) {
+    if (!one.refused.empty()) {
+      answer["refused"][one.name] = one.refused;
+      continue;
+    }
+    answer["measures"][one.name] = to_json(one.measures);
+    if (one.name == "model") continue;  // its predictions stand beside
+    answer["estimators"][one.name] = to_json(one.y);
+    answer["differences"][one.name] = to_json(one.differences);
+  }
+}
+
+void print(const Comparison& comparison) {
+  fmt::print("{:<15}", "");
+  for (const MeasureRow& row : measure_table()) fmt::print(" {:>22}", row.name);
+  fmt::print("\n");
+  for (const Compared& one : comparison.compared) {
+    const std::string name =
+        one.name == "gih" ? fmt::format("gih {}", comparison.gih_subset) : one.name;
+    fmt::print("{:<15}", name);
+    for (const auto& measured : one.measures) fmt::print(" {:>22}", to_cell(measured));
+    fmt::print("{}\n", one.refused.empty() ? "" : " not computed: " + one.refused);
+  }
+}
+
+}  // namespace gih::cli

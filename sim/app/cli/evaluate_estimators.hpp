@@ -1,0 +1,45 @@
+#pragma once
+// The estimators' part of `gih evaluate`: what others would predict on the same prompts, and how
+// good each is.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli.hpp"
+#include "gih/data/prompts.hpp"
+#include "gih/io/data_file.hpp"
+#include "gih/theory/measures.hpp"
+
+namespace gih::cli {
+
+/// One predictor; the measures are in the order of measure_table(), none where pi is not known.
+struct Compared {
+  std::string name;
+  Matrix y;             ///< questions x d; no rows when refused
+  std::string refused;  ///< why it has no answer; empty when it has
+  std::vector<std::optional<Measured>> measures;
+  std::vector<std::optional<Measured>> differences;  ///< the model's minus its own, paired
+};
+
+struct Comparison {
+  std::string gih_subset;          ///< S of the GIH
+  std::vector<Compared> compared;  ///< the model first
+};
+
+nlohmann::json to_json(const Matrix& m);
+
+/// The options that tell what estimators may know.
+std::vector<Option> estimator_options();
+
+/// `data` holds the token table read from --data, y the model's predictions of its sequences.
+Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
+                              const ParameterFile& parameters, const Matrix& y);
+
+/// Adds "gih_subset", "estimators", "refused", "measures" and "differences".
+void add_json(const Comparison& comparison, nlohmann::json& answer);
+
+void print(const Comparison& comparison);
+
+}  // namespace gih::cli
