@@ -260,10 +260,15 @@ TEST_CASE("the lead and its error are those of paired differences") {
   CHECK(choice.behind[1] == choice.gap);
   CHECK(std::abs(choice.behind[0] - 4.2) < 1e-14);
 
-  // The nearest is ahead by 4 errors, a further one by 2: not decided.
-  const Choice noisy = choose({1.0, 0.9, -5.0, 1.2, 1.0, 2.0, 1.1, 1.05, -3.0}, 3);
+  // Ahead by 2.6 errors: not decided.
+  const Choice near = choose({1.0, 0.9, 1.2, 1.0, 1.1, 1.05}, 2);
+  CHECK(near.gap > 2.5 * near.gap_error);
+  CHECK_FALSE(near.decided);
+  // Not decided either where that is a subset which does not come nearest.
+  const Choice noisy = choose({1.0, 0.9, -5.0, 1.2, 1.1, 2.0, 1.1, 1.0, -3.0}, 3);
   CHECK(noisy.S_star == 0);
   CHECK(noisy.runner_up == 1);
+  CHECK(noisy.gap > 3.0 * noisy.gap_error);
   CHECK_FALSE(noisy.decided);
   CHECK_FALSE(noisy.tie);
 }
