@@ -273,7 +273,7 @@ std::vector<Claim> gradient_claims() {
       {"C_D.gd", "a step of gradient descent adds lr^2 |grad_c L|^2 to C_D", "ours", exact, true,
        [](const World& w, Tally& t) { growing_norm(w, t, 1.0); },
        [](Tally& t) { growing_norm(worlds()[0], t, 0.0); }, "C_D kept, as under the flow"},
-      {"f0", "d_t a = f_0 = E sum_l sigma_l rho_l s_l", "(E.30)", exact, true,
+      {"f0", "d_t a = f_0 = E sum_l sigma_l rho_l s_l", "sec. E.4", exact, true,
        [](const World& w, Tally& t) { attention_rate(w, t, true); },
        [](Tally& t) { attention_rate(worlds()[0], t, false); }, "a model without mask"},
       {"E.14", "d s_l / d w^(h)_{-i} follows from b_l = X_l v_{L+1} + X_{L+1} v_l",

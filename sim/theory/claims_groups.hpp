@@ -5,7 +5,8 @@
 
 namespace gih {
 
-std::vector<Claim> model_claims();        // claims_model.cpp: sections 1, 2
+std::vector<Claim> loss_claims();         // claims_loss.cpp: section 1
+std::vector<Claim> model_claims();        // claims_model.cpp: section 2
 std::vector<Claim> gradient_claims();     // claims_gradients.cpp: sections 4.1 - 4.5
 std::vector<Claim> information_claims();  // claims_information.cpp: section 3
 std::vector<Claim> parent_claims();       // claims_parents.cpp: section 3, when S* is pa

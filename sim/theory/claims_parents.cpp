@@ -144,8 +144,8 @@ std::vector<Claim> parent_claims() {
        "Corollary in sec. C.7", exact, true,
        [](const World& w, Tally& t) {
          const auto n = static_cast<int>(w.kernels.front().parents.size());
-         for (const Kernel& kernel : general_kernels(w, 200)) size_claim(kernel, w.M(), n, t);
-         for (const Kernel& kernel : uniform_kernels(w, 200)) size_claim(kernel, w.M(), n, t);
+         for (const Kernel& kernel : general_kernels(w, 1000)) size_claim(kernel, w.M(), n, t);
+         for (const Kernel& kernel : uniform_kernels(w, 1000)) size_claim(kernel, w.M(), n, t);
        },
        [](Tally& t) { size_claim(parity_kernel(), 2, 1, t); },
        "two parents where the claim is told one, and neither says anything alone"},

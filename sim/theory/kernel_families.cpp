@@ -20,7 +20,7 @@ std::vector<Kernel> kernel_family(const std::string& prior, int d, const std::ve
     spec.alpha = concentrations[i % concentrations.size()];
     Kernel kernel = draw_kernel(spec, d, parents, Stream(4000, Purpose::claims, i), i);
     const WindowLaw law = window_law(kernel, kernel.largest_lag());
-    if (modified_information(law.marginal(parents_of(kernel)), d) < 1e-9) continue;
+    if (modified_information(law.marginal(parents_of(kernel)), d) < 1e-4) continue;
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -10,7 +10,7 @@ namespace gih {
 
 /// `count` kernels of a prior ("dirichlet", "uniform-stationary") with entries above a floor of
 /// 1e-3; the concentrations 0.03, 0.1, 0.3 and 1 take turns, so that some are nearly deterministic.
-/// Those with I~(pa) < 1e-9, whose tokens are independent up to rounding, are left out.
+/// Those with I~(pa) < 1e-4, whose tokens are nearly independent, are left out.
 std::vector<Kernel> kernel_family(const std::string& prior, int d, const std::vector<int>& parents,
                                   std::size_t count);
 
