@@ -13,7 +13,7 @@ namespace gih {
 const std::vector<Claim>& claim_table() {
   static const std::vector<Claim> table = [] {
     std::vector<Claim> all;
-    for (const auto& group : {model_claims(), information_claims(), mixing_claims(), error_claims(),
+    for (const auto& group : {loss_claims(), model_claims(), gradient_claims(), information_claims(), parent_claims(), mixing_claims(), error_claims(),
                               selection_claims(), growth_claims()}) {
       all.insert(all.end(), group.begin(), group.end());
     }

@@ -5,8 +5,11 @@
 
 namespace gih {
 
-std::vector<Claim> model_claims();        // claims_model.cpp: sections 1, 2, 4.1 - 4.5
+std::vector<Claim> loss_claims();         // claims_loss.cpp: section 1
+std::vector<Claim> model_claims();        // claims_model.cpp: section 2
+std::vector<Claim> gradient_claims();     // claims_gradients.cpp: sections 4.1 - 4.5
 std::vector<Claim> information_claims();  // claims_information.cpp: section 3
+std::vector<Claim> parent_claims();       // claims_parents.cpp: section 3, when S* is pa
 std::vector<Claim> mixing_claims();       // claims_mixing.cpp: section 6, chains
 std::vector<Claim> error_claims();        // claims_errors.cpp: sections 4.6 - 4.8, 6, finite L
 std::vector<Claim> selection_claims();    // claims_selection.cpp: stages I and II
