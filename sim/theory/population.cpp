@@ -10,6 +10,8 @@
 
 #include "gih/base/error.hpp"
 #include "gih/base/window.hpp"
+#include "gih/data/prompts.hpp"
+#include "gih/model/table_engine.hpp"
 #include "gih/theory/information.hpp"
 
 namespace gih {
@@ -70,6 +72,20 @@ double focus(const Matrix& w, Subset S) {
   double product = 1.0;
   each_head(S, [&](int h) { product *= sigma(h - 1, h - 1) * sigma(h - 1, h - 1); });
   return product;
+}
+
+std::unique_ptr<Objective> limit_objective(const std::vector<Kernel>& kernels,
+                                           const ModelSpec& model) {
+  DataSpec data;
+  data.d = model.d;
+  data.parents = kernels.front().parents;
+  data.L.reset();
+  data.prior.name = "file";
+  data.prior.kernels = kernels;
+  data.train = kernels.size();
+  PromptSpec prompts;
+  prompts.M = model.M;
+  return make_table_engine(model, {.eps = 0.0}, build_prompts(data, prompts, Split::train, 1), 1);
 }
 
 std::vector<Eigen::VectorXd> runge_kutta(const Rate& rate, const Eigen::VectorXd& y, double T,

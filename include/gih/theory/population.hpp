@@ -4,8 +4,11 @@
 // tilt.hpp.
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "gih/data/kernel.hpp"
+#include "gih/model/objective.hpp"
 #include "gih/model/parameters.hpp"
 #include "gih/theory/window_law.hpp"
 
@@ -34,6 +37,11 @@ double focus(const Matrix& w, Subset S);
 
 /// Attention of each head over its lags, softmax of each row of w.
 Matrix lag_attention(const Matrix& w);
+
+/// The loss of these kernels, equally likely, at L = inf and eps = 0: the exact second attention,
+/// where the formulas below keep its first order in a.
+std::unique_ptr<Objective> limit_objective(const std::vector<Kernel>& kernels,
+                                           const ModelSpec& model);
 
 // ---- integration ------------------------------------------------------------------------------
 
