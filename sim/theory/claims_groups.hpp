@@ -5,14 +5,18 @@
 
 namespace gih {
 
-std::vector<Claim> loss_claims();         // claims_loss.cpp: section 1
-std::vector<Claim> model_claims();        // claims_model.cpp: section 2
-std::vector<Claim> gradient_claims();     // claims_gradients.cpp: sections 4.1 - 4.5
-std::vector<Claim> information_claims();  // claims_information.cpp: section 3
-std::vector<Claim> parent_claims();       // claims_parents.cpp: section 3, when S* is pa
-std::vector<Claim> mixing_claims();       // claims_mixing.cpp: section 6, chains
-std::vector<Claim> error_claims();        // claims_errors.cpp: sections 4.6 - 4.8, 6, finite L
-std::vector<Claim> selection_claims();    // claims_selection.cpp: stages I and II
-std::vector<Claim> growth_claims();       // claims_growth.cpp: stage III and the limit
+std::vector<Claim> loss_claims();           // claims_loss.cpp: section 1
+std::vector<Claim> model_claims();          // claims_model.cpp: section 2
+std::vector<Claim> gradient_claims();       // claims_gradients.cpp: sections 4.1 - 4.5
+std::vector<Claim> information_claims();    // claims_information.cpp: section 3
+std::vector<Claim> parent_claims();         // claims_parents.cpp: section 3, when S* is pa
+std::vector<Claim> mixing_claims();         // claims_mixing.cpp: section 6, chains
+std::vector<Claim> error_claims();          // claims_errors.cpp: sections 4.6 - 4.8, 6, finite L
+std::vector<Claim> selection_claims();      // claims_selection.cpp: stage I
+std::vector<Claim> concentration_claims();  // claims_concentration.cpp: stage II, at given weights
+std::vector<Claim> focus_claims();          // claims_focus.cpp: stage II, along the flow
+std::vector<Claim> growth_claims();         // claims_growth.cpp: stage III, f_5
+std::vector<Claim> curve_claims();          // claims_curve.cpp: stage III, J~
+std::vector<Claim> regime_claims();         // claims_regimes.cpp: stage III, small and large a
 
 }  // namespace gih

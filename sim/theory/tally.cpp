@@ -5,6 +5,15 @@
 
 namespace gih {
 
+namespace {
+
+/// Rounding allowed beside a right side; none beside an infinite one.
+double allowance(double right) {
+  return std::isfinite(right) ? Tally::rounding * std::max(1.0, std::abs(right)) : 0.0;
+}
+
+}  // namespace
+
 std::string verdict_name(Verdict verdict) {
   switch (verdict) {
     case Verdict::pass:
@@ -33,13 +42,13 @@ void Tally::compare(double left, double right, double slack, Verdict verdict) {
 
 void Tally::equal(double left, double right) {
   const double apart = std::abs(left - right);
-  const bool holds = apart <= rounding * std::max(1.0, std::abs(right));
+  const bool holds = apart <= allowance(right);
   compare(left, right, -apart, holds ? Verdict::pass : Verdict::fail);
 }
 
 void Tally::at_most(double left, double right) {
   const double slack = left == right ? 0.0 : right - left;  // also when both are infinite
-  const bool holds = slack >= -rounding * std::max(1.0, std::abs(right));
+  const bool holds = slack >= -allowance(right);
   if (right > 0.0 && std::isfinite(right)) ratio_ = std::max(ratio_, left / right);
   compare(left, right, slack, holds ? Verdict::pass : Verdict::fail);
 }
