@@ -13,7 +13,8 @@ namespace gih {
 const std::vector<Claim>& claim_table() {
   static const std::vector<Claim> table = [] {
     std::vector<Claim> all;
-    for (const auto& group : {model_claims(), information_claims(), mixing_claims(), error_claims(),
+    for (const auto& group : {model_claims(), information_claims(), mixing_claims(), distance_claims(),
+                              error_claims(), star_claims(), lag_claims(), chain_claims(), limit_claims(),
                               selection_claims(), growth_claims()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
