@@ -36,7 +36,7 @@ std::vector<ChainCase> chain_cases(const World& world) {
 std::vector<LossCase> loss_cases(const World& world, const Parameters& theta) {
   std::vector<LossCase> cases;
   for (const ChainCase& chain : chain_cases(world)) {
-    cases.push_back({chain, world.model, theta, world.eps, theta.a});
+    cases.push_back({chain, world.model, theta, world.eps, theta.a, world.eps});
   }
   return cases;
 }
@@ -51,10 +51,12 @@ Parameters focused(const ModelSpec& model, const Parameters& theta, Subset S) {
   return sharp;
 }
 
-LossCase plain_case(const Kernel& drawn, const Kernel& assumed, int L) {
-  Parameters theta{Matrix::Zero(1, 1), Eigen::Vector2d(0.0, 1.0), 1.0};
-  const std::vector<double> start{0.5, 0.5};
-  return {{drawn, assumed, start, 1, L}, {.d = 2, .M = 1, .H = 1, .D = 1}, theta, 1e-6, theta.a};
+LossCase plain_case(const Kernel& drawn, const Kernel& assumed, int L, int M) {
+  const ModelSpec model{.d = 2, .M = M, .H = M, .D = 1};
+  Parameters theta{40.0 * Matrix::Identity(M, M), Eigen::VectorXd::Zero(M + 1), 1.0};
+  theta.c(1) = 1.0;
+  const double eps = 1e-6;
+  return {{drawn, assumed, {0.5, 0.5}, M, L}, model, theta, eps, theta.a, eps};
 }
 
 LossCase on_one() {

@@ -30,12 +30,12 @@ struct ChainCase {
 /// Of every kernel of a world: with its mu_0, and from the state that mu visits least.
 std::vector<ChainCase> chain_cases(const World& world);
 
-/// A case with a model on it; a bound takes its scale of the second attention for `a_assumed`.
+/// A case with a model on it, and the a and eps that a bound takes it to have.
 struct LossCase : ChainCase {
   ModelSpec model;
   Parameters theta;
   double eps;
-  double a_assumed;
+  double a_assumed, eps_assumed;
 };
 
 /// Of every chain_cases(world), at theta.
@@ -44,9 +44,9 @@ std::vector<LossCase> loss_cases(const World& world, const Parameters& theta);
 /// Head h attends to lag h with nearly all its weight, p_S is nearly 1.
 Parameters focused(const ModelSpec& model, const Parameters& theta, Subset S);
 
-/// Two tokens, one lag, one head that attends to it, all of p on S = {1}, eps = 1e-6: where every
-/// error that is not of the chain is nearly 0.
-LossCase plain_case(const Kernel& drawn, const Kernel& assumed, int L);
+/// Two tokens, M heads that attend to their lags alone, D = 1, all of p on {1}, a = 1, eps = 1e-6,
+/// uniform start: nothing errs but what the chain does.
+LossCase plain_case(const Kernel& drawn, const Kernel& assumed, int L, int M = 1);
 
 /// The worked example with heads that attend to their lags alone and p on {1} alone.
 LossCase on_one();
