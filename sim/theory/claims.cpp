@@ -15,8 +15,9 @@ const std::vector<Claim>& claim_table() {
     std::vector<Claim> all;
     for (const auto& group :
          {loss_claims(), model_claims(), gradient_claims(), information_claims(), parent_claims(),
-          mixing_claims(), error_claims(), selection_claims(), concentration_claims(), focus_claims(),
-          growth_claims(), curve_claims(), regime_claims()}) {
+          mixing_claims(), distance_claims(), error_claims(), star_claims(), lag_claims(),
+          chain_claims(), limit_claims(), selection_claims(), concentration_claims(),
+          focus_claims(), growth_claims(), curve_claims(), regime_claims()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;
@@ -27,8 +28,15 @@ const std::vector<Claim>& claim_table() {
 namespace {
 
 ClaimResult check(const Claim& claim) {
-  ClaimResult result{claim.id, claim.statement, claim.equation,
-                     claim.mode == Mode::exact ? "exact" : "sampled", claim.holds, {}, "", {}, false};
+  ClaimResult result{claim.id,
+                     claim.statement,
+                     claim.equation,
+                     claim.mode == Mode::exact ? "exact" : "sampled",
+                     claim.holds,
+                     {},
+                     "",
+                     {},
+                     false};
   for (const World& world : worlds()) {
     const double before = result.tally.slack();
     const std::size_t checked = result.tally.checked();
@@ -53,7 +61,8 @@ std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int t
   for (const std::string& id : ids) {
     const auto at = std::find_if(claim_table().begin(), claim_table().end(),
                                  [&](const Claim& claim) { return id == claim.id; });
-    if (at == claim_table().end()) throw InputError(fmt::format("claim \"{}\" is unknown; see gih verify --list", id));
+    if (at == claim_table().end())
+      throw InputError(fmt::format("claim \"{}\" is unknown; see gih verify --list", id));
     chosen.push_back(&*at);
   }
   if (ids.empty()) {

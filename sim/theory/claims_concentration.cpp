@@ -15,7 +15,7 @@ double partial_focus(const Matrix& w, Subset S_star, int h) {
   return focus(w, S_star & ~(Subset{1} << (h - 1))) * lag_attention(w)(h - 1, h - 1);
 }
 
-double information_of(const World& world, const Choice& choice, Subset S) {
+double information_of(const World& world, const ExactChoice& choice, Subset S) {
   const auto subsets = world.subsets();
   const auto at = std::find(subsets.begin(), subsets.end(), S);
   return choice.information.at(static_cast<std::size_t>(at - subsets.begin()));
@@ -24,7 +24,7 @@ double information_of(const World& world, const Choice& choice, Subset S) {
 /// A row at the weights of the world, which need not meet (3.6), and at weights that do.
 template <StageRow row>
 void at_any_weights(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   row(world, choice, world.theta.w, tally);
   row(world, choice, astray(world), tally);
@@ -35,12 +35,12 @@ void at_any_weights(const World& world, Tally& tally) {
 template <StageRow row>
 void with_less_information(Tally& tally) {
   const World& world = worlds().front();
-  Choice choice = choose_exactly(world.laws, world.model);
+  ExactChoice choice = choose_exactly(world.laws, world.model);
   choice.I_star /= 10.0;
   row(world, choice, world.theta.w, tally);
 }
 
-void contrast(const World& world, const Choice& choice, const Matrix& w, double factor,
+void contrast(const World& world, const ExactChoice& choice, const Matrix& w, double factor,
               Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   each_head_and_lag(world, choice.S_star, [&](int h, int i) {
@@ -48,7 +48,7 @@ void contrast(const World& world, const Choice& choice, const Matrix& w, double 
     tally.equal(g(h - 1) - g(i - 1), factor * (stage.tau(w, h, h) - stage.tau(w, h, i)));
   });
 }
-void row_contrast(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_contrast(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   contrast(world, choice, w, 2.0, tally);
 }
 void counter_contrast(Tally& tally) {
@@ -56,7 +56,7 @@ void counter_contrast(Tally& tally) {
   contrast(world, choose_exactly(world.laws, world.model), world.theta.w, 1.0, tally);
 }
 
-void row_E19(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E19(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   each_head_and_lag(world, choice.S_star, [&](int h, int i) {
     if (i != (h == 1 ? 2 : 1)) return;  // once a head
@@ -65,7 +65,7 @@ void row_E19(const World& world, const Choice& choice, const Matrix& w, Tally& t
   });
 }
 
-void row_E20(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E20(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   each_head_and_lag(world, choice.S_star, [&](int h, int i) {
     const double Q = partial_focus(w, choice.S_star, h);
@@ -73,7 +73,7 @@ void row_E20(const World& world, const Choice& choice, const Matrix& w, Tally& t
   });
 }
 
-void row_psi(const World& world, const Choice& choice, const Matrix&, Tally& tally) {
+void row_psi(const World& world, const ExactChoice& choice, const Matrix&, Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   each_head_and_lag(world, choice.S_star, [&](int h, int i) {
     const Subset other = (choice.S_star & ~(Subset{1} << (h - 1))) | Subset{1} << (i - 1);
@@ -83,7 +83,7 @@ void row_psi(const World& world, const Choice& choice, const Matrix&, Tally& tal
   });
 }
 
-void row_E21(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E21(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   const double Pi = focus(w, choice.S_star);
   each_head_and_lag(world, choice.S_star, [&](int h, int i) {
@@ -93,7 +93,7 @@ void row_E21(const World& world, const Choice& choice, const Matrix& w, Tally& t
 }
 void counter_E21(Tally& tally) {
   const World& world = worlds().front();
-  Choice choice = choose_exactly(world.laws, world.model);
+  ExactChoice choice = choose_exactly(world.laws, world.model);
   choice.S_star = Subset{1} << (choice.S_star == 1 ? 1 : 0);
   row_E21(world, choice, focused(world.theta.w, 30.0), tally);
 }
@@ -102,17 +102,17 @@ void focus_bound(const World& world, Subset S, const Matrix& w, double Dw, Tally
   const double least = std::pow(1.0 + (world.M() - 1) * std::exp(-Dw), -2 * std::popcount(S));
   tally.at_most(least / focus(w, S), 1.0);
 }
-void row_E25(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E25(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   focus_bound(world, choice.S_star, w, smallest_gap(w, choice.S_star), tally);
 }
 void counter_E25(Tally& tally) {
   const World& world = worlds().front();
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   const Matrix w = focused(Matrix::Zero(world.M(), world.M()), 2.0);
   focus_bound(world, choice.S_star, w, 2.5, tally);
 }
 
-void row_E26(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E26(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const StageTwo stage(world.laws, choice.S_star);
   const double Pi = focus(w, choice.S_star);
   tally.at_most(2.0 / 3.0, (Pi * choice.gap - 4.0 * (1.0 - Pi) * choice.I_star) / choice.gap);
@@ -124,7 +124,7 @@ void row_E26(const World& world, const Choice& choice, const Matrix& w, Tally& t
 
 /// The bracket alone, at the least Dw that k = 8 allows: all other lags equal.
 void bracket_at_8(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   const double Pi = focus(barely_meeting(world, choice, k_first), choice.S_star);
   tally.at_most(2.0 / 3.0, (Pi * choice.gap - 4.0 * (1.0 - Pi) * choice.I_star) / choice.gap);
@@ -157,14 +157,14 @@ void still(const World& world, Subset heads, Subset S_star, double other, Tally&
   }
 }
 void check_still(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const double other : {1.0, 0.1, 0.001})
     still(world, ~choice.S_star, choice.S_star, other, tally);
 }
 void counter_still(Tally& tally) {
   const World& world = worlds().front();
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   still(world, choice.S_star, choice.S_star, 0.001, tally);
 }
 

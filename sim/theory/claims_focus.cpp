@@ -14,12 +14,12 @@ struct Path {
   double a, Dw, sigma_min;  ///< Dw and sigma_min at the start
   std::vector<double> t;
   std::vector<Matrix> w;
-  double speed(const Choice& choice) const { return a * choice.gap * sigma_min / 2.0; }
+  double speed(const ExactChoice& choice) const { return a * choice.gap * sigma_min / 2.0; }
 };
 
 /// The limit flow to a time T, or until the bound on e^{w_{-h} - w_{-i}} has grown a thousandfold;
 /// times grow geometrically, because the flow slows down like 1/t.
-Path follow(const World& world, const Choice& choice, const Matrix& w, double T = 0.0) {
+Path follow(const World& world, const ExactChoice& choice, const Matrix& w, double T = 0.0) {
   Path path{StageTwo(world.laws, choice.S_star),
             world.theta.a,
             smallest_gap(w, choice.S_star),
@@ -59,7 +59,7 @@ double off(const Matrix& sigma, int h) {
   return sum;
 }
 
-void row_monotone(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_monotone(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const Path path = follow(world, choice, w);
   for (std::size_t n = 1; n < path.t.size(); ++n) {
     const Matrix before = lag_attention(path.w[n - 1]);
@@ -72,7 +72,7 @@ void row_monotone(const World& world, const Choice& choice, const Matrix& w, Tal
   }
 }
 
-void row_rate(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_rate(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const Path path = follow(world, choice, w);
   for (const Matrix& now : path.w) {
     const Matrix sigma = lag_attention(now);
@@ -105,7 +105,7 @@ void counter_short_bracket(Tally& tally) {
   short_bracket(worlds().front(), -1.0, tally);
 }
 
-void row_E24(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_E24(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const Path path = follow(world, choice, w);
   for (std::size_t n = 0; n < path.t.size(); ++n) {
     const Matrix sigma = lag_attention(path.w[n]);
@@ -127,7 +127,7 @@ double unfocused(const Matrix& w, Subset S) {
   return -std::expm1(sum);
 }
 
-void row_theorem(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_theorem(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const Path path = follow(world, choice, w);
   const double size = 2.0 * std::popcount(choice.S_star) * (world.M() - 1);
   for (std::size_t n = 0; n < path.t.size(); ++n) {
@@ -136,7 +136,7 @@ void row_theorem(const World& world, const Choice& choice, const Matrix& w, Tall
   }
 }
 
-void row_t2(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void row_t2(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const double size = 2.0 * std::popcount(choice.S_star) * (world.M() - 1);
   const Path start = follow(world, choice, w, 1.0);
   // The length of the world, and one for which the start is not yet good enough.

@@ -53,7 +53,7 @@ Growth growth(const std::vector<Kernel>& kernels, const std::vector<WindowLaw>& 
 /// make their factors sharp.
 template <void (*row)(const Growth&, Tally&)>
 void at_choice(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   Growth on = growth(world.kernels, world.laws, choice.S_star);
   const double largest = on.delta;

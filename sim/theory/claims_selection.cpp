@@ -13,7 +13,7 @@ Subset every_head(const World& world) {
   return (Subset{1} << world.M()) - 1;
 }
 
-std::vector<Matrix> weights_meeting(const World& world, const Choice& choice, double k) {
+std::vector<Matrix> weights_meeting(const World& world, const ExactChoice& choice, double k) {
   return {meeting(world, choice, k), barely_meeting(world, choice, k)};
 }
 
@@ -22,7 +22,7 @@ Matrix alike(const World& world) {
   return Matrix::Zero(world.M(), world.M());
 }
 
-double bracket(const Choice& choice, double Pi) {
+double bracket(const ExactChoice& choice, double Pi) {
   return Pi * choice.gap - 2.0 * (1.0 - Pi) * choice.I_star;
 }
 
@@ -33,14 +33,14 @@ Eigen::VectorXd log_rates(Objective& objective, const Parameters& theta) {
 }
 
 /// Largest a for which the error of the second attention's first order is what (E.11) allows.
-double small_a(const Choice& choice) {
+double small_a(const ExactChoice& choice) {
   return std::log1p(13.0 * choice.gap / 192.0);
 }
 
 // ---- rows -------------------------------------------------------------------------------------
 
 /// winner: the subset that is compared with the others.
-void rate_bound(const World& world, const Choice& choice, std::size_t winner, const Matrix& w,
+void rate_bound(const World& world, const ExactChoice& choice, std::size_t winner, const Matrix& w,
                 Tally& tally) {
   const auto gain = stage_one_gain(world.laws, world.model, w);
   const double least = bracket(choice, focus(w, every_head(world)));
@@ -50,7 +50,7 @@ void rate_bound(const World& world, const Choice& choice, std::size_t winner, co
 }
 
 void check_E8(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const Matrix& w :
        {world.theta.w, focused(world.theta.w, 3.0), focused(world.theta.w, 30.0)}) {
@@ -60,13 +60,13 @@ void check_E8(const World& world, Tally& tally) {
 
 void counter_E8(Tally& tally) {
   const World& world = worlds().front();
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   const std::size_t other = choice.index == 0 ? 1 : 0;
   rate_bound(world, choice, other, focused(world.theta.w, 30.0), tally);
 }
 
 void check_E11(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const double k : {k_first, k_both}) {
     for (const Matrix& w : weights_meeting(world, choice, k)) {
@@ -77,13 +77,13 @@ void check_E11(const World& world, Tally& tally) {
 
 void counter_E11(Tally& tally) {
   const World& world = worlds().front();
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   for (const Matrix& w : weights_meeting(world, choice, 1.0)) {
     tally.at_most(2.0 / 3.0, bracket(choice, focus(w, every_head(world))) / choice.gap);
   }
 }
 
-void rate_form(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void rate_form(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   Parameters theta = world.theta;
   theta.w = w;
   theta.a = small_a(choice);
@@ -96,7 +96,7 @@ void rate_form(const World& world, const Choice& choice, const Matrix& w, Tally&
 }
 
 void check_E12(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const Matrix& w : weights_meeting(world, choice, k_first))
     rate_form(world, choice, w, tally);
@@ -170,12 +170,12 @@ struct FirstStage {
   double t_1(double L) const { return std::log(L) / speed; }
 };
 
-FirstStage first_stage(const World& world, const Choice& choice, double a) {
+FirstStage first_stage(const World& world, const ExactChoice& choice, double a) {
   const double share = world.theta.p()(static_cast<Eigen::Index>(choice.index));
   return {share, a * share * choice.gap / (2.0 * world.theta.C_D())};
 }
 
-void selection_bound(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void selection_bound(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   // The limit flow, in closed form.
   const auto gain = stage_one_gain(world.laws, world.model, w);
   const FirstStage stage = first_stage(world, choice, world.theta.a);
@@ -207,7 +207,7 @@ void selection_bound(const World& world, const Choice& choice, const Matrix& w, 
 }
 
 void check_theorem(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const Matrix& w : weights_meeting(world, choice, k_both))
     selection_bound(world, choice, w, tally);
@@ -218,7 +218,7 @@ void counter_theorem(Tally& tally) {
   selection_bound(world, choose_exactly(world.laws, world.model), alike(world), tally);
 }
 
-void end_of_stage(const World& world, const Choice& choice, const Matrix& w, Tally& tally) {
+void end_of_stage(const World& world, const ExactChoice& choice, const Matrix& w, Tally& tally) {
   const auto gain = stage_one_gain(world.laws, world.model, w);
   const FirstStage stage = first_stage(world, choice, world.theta.a);
   for (const double L : {static_cast<double>(world.L), 100.0, 1e4, 1e8}) {
@@ -228,7 +228,7 @@ void end_of_stage(const World& world, const Choice& choice, const Matrix& w, Tal
 }
 
 void check_t1(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (!choice.decided) return;
   for (const Matrix& w : weights_meeting(world, choice, k_both))
     end_of_stage(world, choice, w, tally);

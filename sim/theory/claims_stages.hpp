@@ -27,12 +27,12 @@ inline Matrix focused(Matrix w, double Dw) {
 }
 
 /// (3.6) met with the constant k and nothing to spare; off-diagonal entries of the world.
-inline Matrix meeting(const World& world, const Choice& choice, double k) {
+inline Matrix meeting(const World& world, const ExactChoice& choice, double k) {
   return focused(world.theta.w, required_gap(k, world.M(), choice.gap, choice.I_star));
 }
 
 /// The same with all other lags equal: the least focused of all such weights.
-inline Matrix barely_meeting(const World& world, const Choice& choice, double k) {
+inline Matrix barely_meeting(const World& world, const ExactChoice& choice, double k) {
   return focused(Matrix::Zero(world.M(), world.M()),
                  required_gap(k, world.M(), choice.gap, choice.I_star));
 }
@@ -55,12 +55,12 @@ void each_head_and_lag(const World& world, Subset S, Body body) {
   }
 }
 
-using StageRow = void (*)(const World&, const Choice&, const Matrix& w, Tally&);
+using StageRow = void (*)(const World&, const ExactChoice&, const Matrix& w, Tally&);
 
 /// A row in a world whose S* is decided, at weights that meet (3.6).
 template <StageRow row>
 void where_the_gap_holds(const World& world, Tally& tally) {
-  const Choice choice = choose_exactly(world.laws, world.model);
+  const ExactChoice choice = choose_exactly(world.laws, world.model);
   if (choice.decided) row(world, choice, meeting(world, choice, k_both), tally);
 }
 

@@ -24,9 +24,9 @@ void each_head(Subset S, Body body) {
 
 }  // namespace
 
-Choice choose_exactly(const std::vector<WindowLaw>& laws, const ModelSpec& model) {
+ExactChoice choose_exactly(const std::vector<WindowLaw>& laws, const ModelSpec& model) {
   const std::vector<Subset> subsets = model.subsets();
-  Choice choice;
+  ExactChoice choice;
   for (const Subset S : subsets) {
     double sum = 0.0;
     for (const WindowLaw& law : laws) sum += modified_information(law.marginal(S), law.d);

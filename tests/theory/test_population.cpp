@@ -50,7 +50,7 @@ TEST_CASE("the worked example's stage III, to the digits") {
 TEST_CASE("the worked example chooses {2}, and the stage I gains are those of the digits") {
   const ModelSpec model{.d = 2, .M = 3, .H = 3, .D = 2};
   const std::vector<WindowLaw> laws{window_law(test::worked_kernel(), 3)};
-  const Choice choice = choose_exactly(laws, model);
+  const ExactChoice choice = choose_exactly(laws, model);
   CHECK(choice.decided);
   CHECK(choice.S_star == 0b010);
   CHECK(choice.I_star == doctest::Approx(841.0 / 5625.0).epsilon(1e-14));
@@ -129,7 +129,7 @@ TEST_CASE("the engine at L = inf tends to the limit formulas of stages I and II"
   int checked = 0;
   for (const World& world : worlds()) {
     CAPTURE(world.name);
-    const Choice choice = choose_exactly(world.laws, world.model);
+    const ExactChoice choice = choose_exactly(world.laws, world.model);
     const auto engine = limit_objective(world.kernels, world.model);
     const auto gain = stage_one_gain(world.laws, world.model, world.theta.w);
     const StageTwo stage(world.laws, choice.S_star);

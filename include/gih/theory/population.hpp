@@ -15,7 +15,7 @@
 namespace gih {
 
 /// S* of a prior that consists of these kernels and no others (3.2), so without a sampling error.
-struct Choice {
+struct ExactChoice {
   std::vector<double> information;  ///< I~(S), one a subset of the model
   std::size_t index = 0;            ///< of S*
   Subset S_star = 0;
@@ -24,7 +24,7 @@ struct Choice {
   /// S* is not empty, and no other subset comes within rounding of it.
   bool decided = false;
 };
-Choice choose_exactly(const std::vector<WindowLaw>& laws, const ModelSpec& model);
+ExactChoice choose_exactly(const std::vector<WindowLaw>& laws, const ModelSpec& model);
 
 /// Least Dw that (3.6) demands with the constant k: (1 + (M-1) e^{-Dw})^{2M} = 1 + dI / (k I*).
 double required_gap(double k, int M, double gap, double I_star);
