@@ -6,22 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "gih/base/parallel.hpp"
-#include "gih/theory/mixing.hpp"
+#include "gih/theory/population.hpp"
 
 namespace gih {
 namespace {
-
-/// prod_{h in S} (sigma^(h)_{-h})^2 at the weights w.
-double concentration_product(const Matrix& w, Subset S) {
-  double product = 1.0;
-  for (Eigen::Index h = 0; h < w.rows(); ++h) {
-    if (!(S >> h & 1U)) continue;
-    const double own = 1.0 / (w.row(h).array() - w(h, h)).exp().sum();
-    product *= own * own;
-  }
-  return product;
-}
 
 Check make(const char* id, std::string statement, const char* equation, const char* mode) {
   return {id, std::move(statement), equation, mode, {}, false, ""};
@@ -29,55 +17,14 @@ Check make(const char* id, std::string statement, const char* equation, const ch
 
 }  // namespace
 
-double concentration(const Matrix& w) {
-  double least = std::numeric_limits<double>::infinity();
-  for (Eigen::Index h = 0; h < w.rows(); ++h) {
-    for (Eigen::Index i = 0; i < w.cols(); ++i) {
-      if (i != h) least = std::min(least, w(h, h) - w(h, i));
-    }
-  }
-  return least;
-}
-
-double demanded_concentration(int M, double gap, double I_star, double k) {
-  if (M == 1) return -std::numeric_limits<double>::infinity();
-  // log(M-1) - log((1 + gap / (k I*))^(1/(2M)) - 1), without cancellation for small gaps.
-  return std::log(M - 1.0) - std::log(std::expm1(std::log1p(gap / (k * I_star)) / (2.0 * M)));
-}
-
 PriorFacts prior_facts(const Setup& setup) {
-  const ModelSpec& model = setup.model;
-  const auto lags = subsets(model.M, std::min(model.D, model.M), model.rule);
-  PriorFacts facts;
-  facts.information = prior_information(setup.data, model.M, lags, setup.kernels, setup.threads);
-  const std::size_t nS = model.subsets().size();
-  std::vector<double> lambda(setup.kernels), gamma(setup.kernels), weighted(setup.kernels * nS);
-  std::vector<char> breaks(setup.kernels);
-  parallel_for(setup.threads, setup.kernels, [&](std::size_t i) {
-    const Kernel kernel = sequence_kernel(setup.data, Split::train, i);
-    const Mixing found = mixing(kernel, false);
-    lambda[i] = found.lambda;
-    gamma[i] = found.gamma;
-    breaks[i] = !found.holds();
-    const auto g = weighted_information(window_law(kernel, model.M), model, setup.theta.w);
-    std::copy(g.begin(), g.end(), weighted.begin() + static_cast<std::ptrdiff_t>(i * nS));
-  });
-  const auto count = static_cast<double>(setup.kernels);
+  const PriorInformation found = prior_information(setup.data, setup.model, &setup.theta.w,
+                                                   setup.kernels, setup.threads);
+  PriorFacts facts{found.information, found.weighted,
+                   prior_mixing(setup.data, setup.kernels, setup.threads), 0.0};
   // A Dirichlet law comes as near to 0 as one waits for: its bound is the floor, not what was drawn.
   const PriorSpec& prior = setup.data.prior;
-  facts.gamma = prior.name == "file" ? *std::min_element(gamma.begin(), gamma.end()) : prior.floor;
-  std::sort(lambda.begin(), lambda.end());
-  facts.lambda = lambda.back();
-  facts.lambda_median = lambda[lambda.size() / 2];
-  facts.share_near_one =
-      static_cast<double>(std::count_if(lambda.begin(), lambda.end(), [](double x) { return x > 0.99; })) / count;
-  facts.share_breaking = static_cast<double>(std::count(breaks.begin(), breaks.end(), 1)) / count;
-  const Information g = choose(model.subsets(), weighted, weighted);
-  facts.weighted = g.modified;
-  facts.weighted_error = g.modified_error;
-  facts.weighted_best = g.S_star;
-  facts.weighted_gap = g.gap;
-  facts.weighted_gap_error = g.gap_error;
+  facts.gamma = prior.name == "file" ? facts.mixing.gamma : prior.floor;
   return facts;
 }
 
@@ -97,11 +44,11 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
 
   Check primitive = make("A.1", "every kernel is primitive, with |lambda_2| below a common bound below 1",
                          "Assumption 3.5", "sampled");
-  primitive.tally.at_most(facts.share_breaking, 0.0);
+  primitive.tally.at_most(facts.mixing.share_breaking, 0.0);
   primitive.tally.require(facts.gamma > 0.0);  // without a floor the prior holds kernels near any other
   primitive.note = fmt::format(
       "reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, largest {:.6f}, "
-      "above 0.99 in {:.2g}", facts.share_breaking, facts.lambda_median, facts.lambda, facts.share_near_one);
+      "above 0.99 in {:.2g}", facts.mixing.share_breaking, facts.mixing.lambda_median, facts.mixing.lambda, facts.mixing.share_lambda_above_099);
   add(primitive);
 
   Check entries = make("A.2", "gamma, the greatest lower bound of all entries, is above 0", "Assumption 3.5", "exact");
@@ -121,21 +68,22 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   if (setup.data.L) start.tally.at_most(setup.theta.a, std::pow(L, -1.5));
   add(start);
 
-  const double have = concentration(setup.theta.w);
+  const Subset every_head = (Subset{1} << model.H) - 1;
+  const double have = smallest_gap(setup.theta.w, every_head);
   for (const double k : {14.0, 8.0}) {
     Check gap = make(k == 14.0 ? "3.6" : "3.6.k8",
                      fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k), "3.6, E.9",
                      "sampled");
-    const double needed = demanded_concentration(model.M, info.gap, I_star, k);
+    const double needed = required_gap(k, model.M, info.gap, I_star);
     const double less = std::max(info.gap - info.gap_error, 1e-12);
-    const double error = demanded_concentration(model.M, less, I_star, k) - needed;
+    const double error = required_gap(k, model.M, less, I_star) - needed;
     gap.tally.at_most(needed, have, std::isfinite(error) ? error : 0.0);
     gap.note = fmt::format("Delta_w = {:.3f}, demanded {:.2f} +- {:.2f}", have, needed, error);
     add(gap);
   }
 
-  const double all = concentration_product(setup.theta.w, (Subset{1} << model.H) - 1);
-  const double own = concentration_product(setup.theta.w, facts.S_star());
+  const double all = focus(setup.theta.w, every_head);
+  const double own = focus(setup.theta.w, facts.S_star());
   const auto bracket = [&](const char* id, const char* statement, const char* equation, double product, double factor) {
     Check check = make(id, statement, equation, "sampled");
     const double value = product * info.gap - factor * (1.0 - product) * I_star;
@@ -148,9 +96,9 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
 
   Check length = make("E.1", "L is long enough for the errors of finite length", "E.1, constant 1", "sampled");
   if (setup.data.L) {
-    const double gap2 = info.gap * info.gap * (1.0 - facts.lambda);
+    const double gap2 = info.gap * info.gap * (1.0 - facts.mixing.lambda);
     const double demanded = std::max(1.0 / (gap2 * std::pow(facts.gamma, setup.data.parents.back() + 2)),
-                                     1.0 / ((1.0 - facts.lambda) * std::pow(facts.gamma, model.D)));
+                                     1.0 / ((1.0 - facts.mixing.lambda) * std::pow(facts.gamma, model.D)));
     length.tally.at_most(demanded, L);
     length.note = fmt::format("L = {}, demanded {:.3g}", *setup.data.L, demanded);
   } else {

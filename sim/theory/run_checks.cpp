@@ -6,6 +6,8 @@
 #include <cmath>
 #include <span>
 
+#include "gih/theory/population.hpp"
+
 namespace gih {
 namespace {
 
@@ -28,18 +30,7 @@ struct RunView {
   double L() const { return setup.data.L ? static_cast<double>(*setup.data.L) : 1e300; }
 };
 
-double own_weight(const Matrix& w, Eigen::Index h) {
-  return 1.0 / (w.row(h).array() - w(h, h)).exp().sum();
-}
-
-/// 1 - prod_{h in S} (sigma^(h)_{-h})^2.
-double unfocused(const Matrix& w, Subset S) {
-  double product = 1.0;
-  for (Eigen::Index h = 0; h < w.rows(); ++h) {
-    if (S >> h & 1U) product *= own_weight(w, h) * own_weight(w, h);
-  }
-  return 1.0 - product;
-}
+double own_weight(const Matrix& w, Eigen::Index h) { return lag_attention(w)(h, h); }
 
 /// The first stage that trains this block alone; null when there is none.
 const StageRows* only(const RunView& run, bool Blocks::*block) {
@@ -78,11 +69,11 @@ void foretold(const RunView& run, Check& check) {
   const Eigen::VectorXd p = stage->rows.back().theta.p();
   Eigen::Index best = 0;
   p.maxCoeff(&best);
-  check.tally.require(static_cast<std::size_t>(best) == run.facts.weighted_best);
+  check.tally.require(static_cast<std::size_t>(best) == run.facts.weighted.S_star);
   check.note = fmt::format(
       "largest g_3 at the initial w: {}, ahead by {:.4f} +- {:.4f}; finite L can change a close call",
-      subset_code(run.subsets[run.facts.weighted_best], run.setup.model.H), run.facts.weighted_gap,
-      run.facts.weighted_gap_error);
+      subset_code(run.subsets[run.facts.weighted.S_star], run.setup.model.H), run.facts.weighted.gap,
+      run.facts.weighted.gap_error);
 }
 
 void stage_one_bound(const RunView& run, Check& check) {
@@ -148,8 +139,8 @@ void stage_two_bound(const RunView& run, Check& check) {
   const double others = run.setup.model.M - 1.0;
   const double factor = 2.0 * subset_size(run.facts.S_star()) * others;
   for (const LogRow& row : stage->rows) {
-    check.tally.at_most(unfocused(row.theta.w, run.facts.S_star()),
-                        factor / (std::exp(concentration(first.w)) + rate * row.time));
+    check.tally.at_most(1.0 - focus(row.theta.w, run.facts.S_star()),
+                        factor / (std::exp(smallest_gap(first.w, run.facts.S_star())) + rate * row.time));
   }
   check.note = fmt::format("t_2 - t_1 = {:.4g}, trained to {:.4g}", run.L() * factor / rate,
                            stage->rows.back().time);

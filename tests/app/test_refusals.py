@@ -94,7 +94,8 @@ class Refusals(cli.Folder):
             ("bad.ini:4: stage.01.train is not a key", "[stage.1]\ntrain = c\n[stage.01]\ntrain = w\n"),
         ]:
             self.refused(words, "train", "--config", self.put("bad.ini", text))
-        self.refused(GIH_BINARY_LINE, "train", "--config", cli.GIH)
+        (self.folder / "binary").write_bytes(b"\x7fELF\x02\xff" + bytes(500) + b"\n")
+        self.refused("binary: must be INI text", "train", "--config", "binary")
         self.refused("is not a regular file", "train", "--config", ".")
         self.refused("must be a number from", "train", "--config", "small.ini", "--data.alpha", "x")
 
@@ -210,9 +211,6 @@ class Refusals(cli.Folder):
         self.refused(("data.length = inf", "finite"), "sample", "-o", "new.h5", "--data.length", "inf")
         self.refused(("need", "run.max-memory"), "sample", "-o", "new.h5", "--data.train", "1e9",
                      "--run.max-memory", "1 GB")
-
-
-GIH_BINARY_LINE = f"{cli.GIH}: must be INI text"
 
 
 class Accepted(cli.Folder):

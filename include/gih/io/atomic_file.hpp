@@ -25,7 +25,8 @@ void check_writable_target(const std::filesystem::path& path, bool overwrite);
 /// and with the process however it ends.
 class OutputLock {
  public:
-  /// InputError when another process, or another object here, holds it.
+  /// InputError when another process, or another object here, holds it, or when the folder takes
+  /// no file; RunError when the disk is full.
   explicit OutputLock(const std::filesystem::path& path);
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;
