@@ -19,7 +19,9 @@ namespace {
 constexpr std::string_view stage_prefix = "stage.";
 constexpr std::string_view stage_pattern = "stage.K.";
 
-bool is_stage_row(const KeyRow& row) { return std::string_view(row.name).starts_with(stage_pattern); }
+bool is_stage_row(const KeyRow& row) {
+  return std::string_view(row.name).starts_with(stage_pattern);
+}
 
 /// "stage.12.epochs" -> 12 and "stage.K.epochs"; other keys -> 0 and themselves. A stage has one
 /// name: stage.01 or stage.1e0 would be stage 1 given again without notice.
@@ -50,8 +52,8 @@ std::pair<int, std::string> split_stage(const std::string& key) {
 /// A line as an error quotes it: short and printable, whatever the file holds.
 std::string excerpt(std::string line) {
   if (line.size() > 60) line = line.substr(0, 57) + "...";
-  std::replace_if(line.begin(), line.end(),
-                  [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   return line;
 }
 
@@ -99,15 +101,16 @@ std::vector<Assignment> read_ini(const std::string& text, const std::string& nam
         Assignment next{option.string_key, option.value.empty() ? "" : option.value.front(), place};
         const auto [earlier, is_new] = seen.emplace(next.key, place);
         if (!is_new) {
-          throw InputError(fmt::format("{}: {} is given again (first at {})", place, next.key,
-                                       earlier->second));
+          throw InputError(
+              fmt::format("{}: {} is given again (first at {})", place, next.key, earlier->second));
         }
         found.push_back(std::move(next));
       }
     } catch (const po::error&) {
-      throw InputError(fmt::format(
-          "{}: \"{}\" is not a line of a configuration: must be key = value, [section] or # comment",
-          place, excerpt(line)));
+      throw InputError(
+          fmt::format("{}: \"{}\" is not a line of a configuration: must be key = value, [section] "
+                      "or # comment",
+                      place, excerpt(line)));
     }
   }
   return found;
@@ -133,9 +136,9 @@ Settings resolve(const std::vector<Assignment>& assignments) {
     }
     if (!row->set({settings, target}, assignment.value)) {
       const bool is_option = assignment.place.starts_with("--");
-      throw InputError(fmt::format("{}{} = {}: must be {}", is_option ? "" : assignment.place + ": ",
-                                   is_option ? assignment.place : assignment.key, assignment.value,
-                                   row->accepted));
+      throw InputError(fmt::format(
+          "{}{} = {}: must be {}", is_option ? "" : assignment.place + ": ",
+          is_option ? assignment.place : assignment.key, assignment.value, row->accepted));
     }
     given.push_back(assignment.key);
   }
@@ -143,12 +146,14 @@ Settings resolve(const std::vector<Assignment>& assignments) {
     const Stage& stage = settings.schedule[k - 1];
     const auto later = stage_place.rbegin();
     if (!stage_place.contains(static_cast<int>(k))) {
-      throw InputError(fmt::format("{}: stage {} without stage {}: stages must be numbered 1, 2, ...",
-                                   later->second, later->first, k));
+      throw InputError(
+          fmt::format("{}: stage {} without stage {}: stages must be numbered 1, 2, ...",
+                      later->second, later->first, k));
     }
     if (!stage.trains.any()) {
-      throw InputError(fmt::format("{}: stage.{}.train is missing: must be c, w, a, or several joined by +",
-                                   stage_place.at(static_cast<int>(k)), k));
+      throw InputError(
+          fmt::format("{}: stage.{}.train is missing: must be c, w, a, or several joined by +",
+                      stage_place.at(static_cast<int>(k)), k));
     }
   }
   load_files(settings, given);
@@ -182,7 +187,8 @@ std::string to_ini(const Settings& settings) {
     for (std::size_t k = 0; k < settings.schedule.size(); ++k) {
       for (const KeyRow& stage_row : key_table()) {
         if (!is_stage_row(stage_row)) continue;
-        line(fmt::format("stage.{}.{}", k + 1, std::string(stage_row.name).substr(stage_pattern.size())),
+        line(fmt::format("stage.{}.{}", k + 1,
+                         std::string(stage_row.name).substr(stage_pattern.size())),
              stage_row.get(settings, &settings.schedule[k]));
       }
     }
@@ -196,8 +202,8 @@ std::string key_table_markdown() {
   std::string text = "| key | default | accepted | meaning |\n| --- | --- | --- | --- |\n";
   for (const KeyRow& row : key_table()) {
     const std::string value = row.get(defaults, &stage);
-    text += fmt::format("| `{}` | {} | {} | {} |\n", row.name, value.empty() ? "" : "`" + value + "`",
-                        row.accepted, row.meaning);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", row.name,
+                        value.empty() ? "" : "`" + value + "`", row.accepted, row.meaning);
   }
   return text;
 }

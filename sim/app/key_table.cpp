@@ -105,7 +105,10 @@ bool set_memory(std::string_view text, Settings& settings) {
 bool set_blocks(std::string_view text, Blocks& blocks) {
   Blocks found;
   for (const std::string& piece : split(text, '+')) {
-    bool* const block = piece == "c" ? &found.c : piece == "w" ? &found.w : piece == "a" ? &found.a : nullptr;
+    bool* const block = piece == "c"   ? &found.c
+                        : piece == "w" ? &found.w
+                        : piece == "a" ? &found.a
+                                       : nullptr;
     if (block == nullptr || *block) return false;
     *block = true;
   }
@@ -164,10 +167,13 @@ const std::vector<KeyRow>& key_table() {
       {"data.vocab", "a whole number from 2 to 65536", "d, the vocabulary size",
        [](K k, T t) { return whole(t, 2, 65536, k.settings.data.d); },
        [](S s, G) { return std::to_string(s.data.d); }},
-      {"data.parents", "lags from 1 to 31 that ascend, separated by commas", "r_1 < ... < r_n, the lags that the next token depends on",
+      {"data.parents", "lags from 1 to 31 that ascend, separated by commas",
+       "r_1 < ... < r_n, the lags that the next token depends on",
        [](K k, T t) { return set_parents(t, k.settings.data.parents); },
        [](S s, G) { return fmt::format("{}", fmt::join(s.data.parents, ",")); }},
-      {"data.length", "a whole number from 2 to 1e9, or inf", "L, the prompt length; inf is the population limit: the long-run window law of each kernel instead of a sequence",
+      {"data.length", "a whole number from 2 to 1e9, or inf",
+       "L, the prompt length; inf is the population limit: the long-run window law of each kernel "
+       "instead of a sequence",
        [](K k, T t) {
          if (t == "inf") return k.settings.data.L.reset(), true;
          return whole(t, 2, 1000000000, k.settings.data.L.emplace());
@@ -183,12 +189,22 @@ const std::vector<KeyRow>& key_table() {
        [](K k, T t) { return real(t, 0.0, 0.5, k.settings.data.prior.floor); },
        [](S s, G) { return to_text(s.data.prior.floor); }},
       {"data.initial", "uniform or stationary", "law of the first r_n tokens",
-       [](K k, T t) { return choice(t, {"uniform", "stationary"}, k.settings.data.initial); },
-       [](S s, G) { return chosen(s.data.initial, {"uniform", "stationary"}); }},
-      {"data.target", "sampled or conditional", "what is predicted: the token x_(L+1) that was drawn, or its true law pi(. given parents)",
-       [](K k, T t) { return choice(t, {"sampled", "conditional"}, k.settings.prompts.target); },
-       [](S s, G) { return chosen(s.prompts.target, {"sampled", "conditional"}); }},
-      {"data.train", "a whole number from 1 to 1e9", "number of training sequences, each with its own kernel",
+       [](K k, T t) {
+         return choice(t, {"uniform", "stationary"}, k.settings.data.initial);
+       },
+       [](S s, G) {
+         return chosen(s.data.initial, {"uniform", "stationary"});
+       }},
+      {"data.target", "sampled or conditional",
+       "what is predicted: the token x_(L+1) that was drawn, or its true law pi(. given parents)",
+       [](K k, T t) {
+         return choice(t, {"sampled", "conditional"}, k.settings.prompts.target);
+       },
+       [](S s, G) {
+         return chosen(s.prompts.target, {"sampled", "conditional"});
+       }},
+      {"data.train", "a whole number from 1 to 1e9",
+       "number of training sequences, each with its own kernel",
        [](K k, T t) { return whole(t, 1, 1000000000, k.settings.data.train); },
        [](S s, G) { return std::to_string(s.data.train); }},
       {"data.validation", "a whole number from 0 to 1e9", "number of validation sequences",
@@ -197,9 +213,12 @@ const std::vector<KeyRow>& key_table() {
       {"data.seed", "a whole number from 0 to 2^64-1", "seed of all random streams",
        [](K k, T t) { return whole(t, 0, UINT64_MAX, k.settings.data.seed); },
        [](S s, G) { return std::to_string(s.data.seed); }},
-      {"data.file", "the path of a data file (no # and no surrounding blanks), or empty", "tokens from a data file or JSON instead of drawn ones; vocabulary, length and parents follow it",
+      {"data.file", "the path of a data file (no # and no surrounding blanks), or empty",
+       "tokens from a data file or JSON instead of drawn ones; vocabulary, length and parents "
+       "follow it",
        [](K k, T t) { return set_path(t, k.settings.file); }, [](S s, G) { return s.file; }},
-      {"data.kernels", "the path of a kernel file (no # and no surrounding blanks), or empty", "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
+      {"data.kernels", "the path of a kernel file (no # and no surrounding blanks), or empty",
+       "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
        [](K k, T t) { return set_path(t, k.settings.kernels); }, [](S s, G) { return s.kernels; }},
       // ---- model ----
       {"model.variant", "simplified", "the disentangled transformer (2.5)",
@@ -207,30 +226,46 @@ const std::vector<KeyRow>& key_table() {
       {"model.window", "a whole number from 1 to 31", "M, lags that a head of the first layer sees",
        [](K k, T t) { return whole(t, 1, 31, k.settings.model.M); },
        [](S s, G) { return std::to_string(s.model.M); }},
-      {"model.heads", "a whole number from 1 to 31", "H, heads of the first layer; head h starts at lag h, so r_n <= H <= M",
+      {"model.heads", "a whole number from 1 to 31",
+       "H, heads of the first layer; head h starts at lag h, so r_n <= H <= M",
        [](K k, T t) { return whole(t, 1, 31, k.settings.model.H); },
        [](S s, G) { return std::to_string(s.model.H); }},
       {"model.degree", "a whole number from 1 to 31", "D, degree of the polynomial kernel",
        [](K k, T t) { return whole(t, 1, 31, k.settings.model.D); },
        [](S s, G) { return std::to_string(s.model.D); }},
-      {"model.subsets", "at-most or exactly", "subsets of heads in the kernel: of at most D, or of exactly D heads (C.7)",
-       [](K k, T t) { return choice(t, {"at-most", "exactly"}, k.settings.model.rule); },
-       [](S s, G) { return chosen(s.model.rule, {"at-most", "exactly"}); }},
+      {"model.subsets", "at-most or exactly",
+       "subsets of heads in the kernel: of at most D, or of exactly D heads (C.7)",
+       [](K k, T t) {
+         return choice(t, {"at-most", "exactly"}, k.settings.model.rule);
+       },
+       [](S s, G) {
+         return chosen(s.model.rule, {"at-most", "exactly"});
+       }},
       {"model.mask", "true or false", "drop the first M positions from the second attention",
-       [](K k, T t) { return choice(t, {"false", "true"}, k.settings.model.mask); },
-       [](S s, G) { return chosen(s.model.mask, {"false", "true"}); }},
+       [](K k, T t) {
+         return choice(t, {"false", "true"}, k.settings.model.mask);
+       },
+       [](S s, G) {
+         return chosen(s.model.mask, {"false", "true"});
+       }},
       // ---- loss ----
       {"loss.kind", "cross-entropy", "-log(y_k + epsilon) for target k (2.1)",
-       [](K, T t) { return t == "cross-entropy"; }, [](S, G) { return std::string("cross-entropy"); }},
+       [](K, T t) { return t == "cross-entropy"; },
+       [](S, G) { return std::string("cross-entropy"); }},
       {"loss.epsilon", "auto, or a number from 0 to 1", "eps; auto is L^(-1/2), and 0 when L = inf",
        [](K k, T t) {
          if (t == "auto") return k.settings.epsilon.reset(), true;
          return real(t, 0.0, 1.0, k.settings.epsilon.emplace());
        },
        [](S s, G) { return s.epsilon ? to_text(*s.epsilon) : "auto"; }},
-      {"loss.positions", "last or sequential", "predict x_(L+1) alone, or the plain mean over x_(M+2) .. x_(L+1) (C.5)",
-       [](K k, T t) { return choice(t, {"last", "sequential"}, k.settings.prompts.positions); },
-       [](S s, G) { return chosen(s.prompts.positions, {"last", "sequential"}); }},
+      {"loss.positions", "last or sequential",
+       "predict x_(L+1) alone, or the plain mean over x_(M+2) .. x_(L+1) (C.5)",
+       [](K k, T t) {
+         return choice(t, {"last", "sequential"}, k.settings.prompts.positions);
+       },
+       [](S s, G) {
+         return chosen(s.prompts.positions, {"last", "sequential"});
+       }},
       // ---- init ----
       {"init.w-diagonal", "a number", "w_(-h) of head h at the start",
        [](K k, T t) { return real(t, -unlimited, unlimited, k.settings.w_diagonal); },
@@ -238,18 +273,22 @@ const std::vector<KeyRow>& key_table() {
       {"init.w-off", "a number", "every other w at the start",
        [](K k, T t) { return real(t, -unlimited, unlimited, k.settings.w_off); },
        [](S s, G) { return to_text(s.w_off); }},
-      {"init.c", "a number, or one a subset separated by commas", "c_S at the start, subsets in bit-mask order: (), 1, 2, 12, 3, 13, 23, ...",
+      {"init.c", "a number, or one a subset separated by commas",
+       "c_S at the start, subsets in bit-mask order: (), 1, 2, 12, 3, 13, 23, ...",
        [](K k, T t) { return set_numbers(t, k.settings.c); },
        [](S s, G) { return numbers_text(s.c); }},
       {"init.a", "a number", "a at the start",
        [](K k, T t) { return real(t, -unlimited, unlimited, k.settings.a); },
        [](S s, G) { return to_text(s.a); }},
-      {"init.file", "the path of a run file (no # and no surrounding blanks), or empty", "start from the parameters of another run instead",
-       [](K k, T t) { return set_path(t, k.settings.init_file); }, [](S s, G) { return s.init_file; }},
+      {"init.file", "the path of a run file (no # and no surrounding blanks), or empty",
+       "start from the parameters of another run instead",
+       [](K k, T t) { return set_path(t, k.settings.init_file); },
+       [](S s, G) { return s.init_file; }},
       {"init.step", "last, or STAGE:STEP of a log row", "which row of init.file",
        [](K k, T t) { return set_init_step(t, k.settings); },
        [](S s, G) {
-         return s.init_step ? fmt::format("{}:{}", s.init_step->first, s.init_step->second) : "last";
+         return s.init_step ? fmt::format("{}:{}", s.init_step->first, s.init_step->second)
+                            : "last";
        }},
       // ---- stages ----
       {"stage.K.train", "c, w, a, or several joined by +", "what stage K = 1, 2, ... trains",
@@ -262,25 +301,31 @@ const std::vector<KeyRow>& key_table() {
        [](K k, T t) { return whole(t, 0, 1000000000000, k.stage->epochs); },
        [](S, G g) { return std::to_string(g->epochs); }},
       {"stage.K.learning-rate", "a number above 0", "step size",
-       [](K k, T t) { return real(t, std::numeric_limits<double>::min(), unlimited, k.stage->learning_rate); },
+       [](K k, T t) {
+         return real(t, std::numeric_limits<double>::min(), unlimited, k.stage->learning_rate);
+       },
        [](S, G g) { return to_text(g->learning_rate); }},
       // ---- log and run ----
-      {"log.every", "auto, or a whole number from 1", "steps between log rows; auto: at most 2000 rows a stage, dense early",
+      {"log.every", "auto, or a whole number from 1",
+       "steps between log rows; auto: at most 2000 rows a stage, dense early",
        [](K k, T t) {
          if (t == "auto") return k.settings.log_every = 0, true;
          return whole(t, 1, std::uint64_t{1} << 53, k.settings.log_every);
        },
        [](S s, G) { return s.log_every ? std::to_string(s.log_every) : "auto"; }},
-      {"run.threads", "all, or a whole number from 1 to 1024", "threads; results do not depend on it, bit for bit",
+      {"run.threads", "all, or a whole number from 1 to 1024",
+       "threads; results do not depend on it, bit for bit",
        [](K k, T t) {
          if (t == "all") return k.settings.threads = 0, true;
          return whole(t, 1, 1024, k.settings.threads);
        },
        [](S s, G) { return s.threads ? std::to_string(s.threads) : "all"; }},
-      {"run.checkpoint", "seconds from 0.1 to 86400", "time between saves of the unfinished run (log and state)",
+      {"run.checkpoint", "seconds from 0.1 to 86400",
+       "time between saves of the unfinished run (log and state)",
        [](K k, T t) { return real(t, 0.1, 86400.0, k.settings.checkpoint); },
        [](S s, G) { return to_text(s.checkpoint); }},
-      {"run.max-memory", "an amount such as 80 %, 500 MB or 4 GB", "refuse before the start what may need more; % is of this machine's memory",
+      {"run.max-memory", "an amount such as 80 %, 500 MB or 4 GB",
+       "refuse before the start what may need more; % is of this machine's memory",
        [](K k, T t) { return set_memory(t, k.settings); },
        [](S s, G) {
          return s.memory_bytes > 0.0 ? to_text(s.memory_bytes / 1e6) + " MB"

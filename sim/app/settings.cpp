@@ -17,7 +17,9 @@
 namespace gih {
 namespace {
 
-std::string lags_text(const std::vector<int>& lags) { return fmt::format("{}", fmt::join(lags, ",")); }
+std::string lags_text(const std::vector<int>& lags) {
+  return fmt::format("{}", fmt::join(lags, ","));
+}
 
 double machine_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -45,26 +47,32 @@ double Settings::eps() const {
   return data.L ? 1.0 / std::sqrt(static_cast<double>(*data.L)) : 0.0;
 }
 
-int Settings::thread_count() const { return threads > 0 ? threads : available_threads(); }
+int Settings::thread_count() const {
+  return threads > 0 ? threads : available_threads();
+}
 
 void load_files(Settings& settings, const std::vector<std::string>& given) {
   const auto is_given = [&](const char* key) {
     return std::find(given.begin(), given.end(), key) != given.end();
   };
   DataSpec& data = settings.data;
-  const auto take = [&](const char* key, auto& value, const auto& from_file, const std::string& file,
-                        auto text) {
+  const auto take = [&](const char* key, auto& value, const auto& from_file,
+                        const std::string& file, auto text) {
     if (is_given(key) && value != from_file) {
-      throw InputError(fmt::format("{} = {}: must be {}, as in {}", key, text(value), text(from_file), file));
+      throw InputError(
+          fmt::format("{} = {}: must be {}, as in {}", key, text(value), text(from_file), file));
     }
     value = from_file;
   };
   const auto number = [](auto value) { return fmt::format("{}", value); };
-  const auto length = [](const std::optional<std::size_t>& L) { return L ? std::to_string(*L) : "inf"; };
+  const auto length = [](const std::optional<std::size_t>& L) {
+    return L ? std::to_string(*L) : "inf";
+  };
   if (!settings.file.empty()) {
     auto table = std::make_shared<TokenTable>(read_tokens(settings.file));
     take("data.vocab", data.d, table->d, settings.file, number);
-    take("data.length", data.L, std::optional<std::size_t>(table->columns - 1), settings.file, length);
+    take("data.length", data.L, std::optional<std::size_t>(table->columns - 1), settings.file,
+         length);
     if (!table->kernels.empty()) {
       take("data.parents", data.parents, table->kernels.front().parents, settings.file, lags_text);
     }
@@ -80,13 +88,14 @@ void load_files(Settings& settings, const std::vector<std::string>& given) {
   }
   if (!settings.kernels.empty()) {
     if (is_given("data.prior") && data.prior.name != "file") {
-      throw InputError(fmt::format("data.kernels = {}: needs data.prior = file, not {}", settings.kernels,
-                                   data.prior.name));
+      throw InputError(fmt::format("data.kernels = {}: needs data.prior = file, not {}",
+                                   settings.kernels, data.prior.name));
     }
     data.prior.name = "file";
     data.prior.kernels = read_kernels(settings.kernels);
     take("data.vocab", data.d, data.prior.kernels.front().d, settings.kernels, number);
-    take("data.parents", data.parents, data.prior.kernels.front().parents, settings.kernels, lags_text);
+    take("data.parents", data.parents, data.prior.kernels.front().parents, settings.kernels,
+         lags_text);
   } else if (data.prior.name == "file") {
     throw InputError("data.prior = file: needs data.kernels, the path of a kernel file");
   }
@@ -97,17 +106,20 @@ void check_settings(const Settings& settings) {
   const ModelSpec& model = settings.model;
   const int largest = data.parents.back();
   if (model.M < largest) {
-    throw InputError(fmt::format("model.window = {}: must be at least the largest lag of data.parents = {}",
-                                 model.M, lags_text(data.parents)));
+    throw InputError(
+        fmt::format("model.window = {}: must be at least the largest lag of data.parents = {}",
+                    model.M, lags_text(data.parents)));
   }
   if (data.L && *data.L <= static_cast<std::size_t>(model.M)) {
     throw InputError(
         fmt::format("data.length = {}: must be above model.window = {}", *data.L, model.M));
   }
   if (model.H < largest || model.H > model.M) {
-    throw InputError(fmt::format(
-        "model.heads = {}: must be from {}, the largest lag of data.parents, to model.window = {}, because "
-        "head h starts at lag h", model.H, largest, model.M));
+    throw InputError(
+        fmt::format("model.heads = {}: must be from {}, the largest lag of data.parents, to "
+                    "model.window = {}, because "
+                    "head h starts at lag h",
+                    model.H, largest, model.M));
   }
   if (model.D > model.H) {
     throw InputError(
@@ -123,7 +135,8 @@ void check_settings(const Settings& settings) {
   if (!data.L && data.table) throw InputError("data.length = inf: must be finite with data.file");
   if (data.table && settings.prompts.target == Target::conditional && data.table->kernels.empty() &&
       (data.table->conditional.empty() || settings.prompts.positions == Positions::sequential)) {
-    throw InputError(fmt::format("data.target = conditional: must be sampled, as {} has no kernels", settings.file));
+    throw InputError(fmt::format("data.target = conditional: must be sampled, as {} has no kernels",
+                                 settings.file));
   }
   check_data(data);
   check_model(model);
@@ -157,9 +170,9 @@ Parameters initial_parameters(const Settings& settings) {
     if (settings.init_step) {
       const int stage = settings.init_step->first;
       const std::size_t step = settings.init_step->second;
-      const auto row = std::find_if(run.state.log.begin(), run.state.log.end(), [&](const LogRow& r) {
-        return r.stage == stage && r.step == step;
-      });
+      const auto row =
+          std::find_if(run.state.log.begin(), run.state.log.end(),
+                       [&](const LogRow& r) { return r.stage == stage && r.step == step; });
       if (row == run.state.log.end()) {
         throw InputError(fmt::format("init.step = {}:{}: {} has no such log row", stage, step,
                                      settings.init_file));
@@ -185,12 +198,15 @@ double training_bytes(const Settings& settings) {
 }
 
 void check_memory(const Settings& settings, double bytes) {
-  const double limit =
-      settings.memory_bytes > 0.0 ? settings.memory_bytes : settings.memory_percent / 100.0 * machine_bytes();
+  const double limit = settings.memory_bytes > 0.0
+                           ? settings.memory_bytes
+                           : settings.memory_percent / 100.0 * machine_bytes();
   if (bytes > limit) {
-    throw InputError(fmt::format(
-        "this run may need {:.3g} GB, above run.max-memory = {:.3g} GB: use fewer or shorter sequences, or "
-        "raise run.max-memory", bytes / 1e9, limit / 1e9));
+    throw InputError(
+        fmt::format("this run may need {:.3g} GB, above run.max-memory = {:.3g} GB: use fewer or "
+                    "shorter sequences, or "
+                    "raise run.max-memory",
+                    bytes / 1e9, limit / 1e9));
   }
 }
 

@@ -9,7 +9,9 @@
 
 namespace gih {
 
-int available_threads() { return std::max(1, omp_get_num_procs()); }
+int available_threads() {
+  return std::max(1, omp_get_num_procs());
+}
 
 void parallel_for(int threads, std::size_t count, const std::function<void(std::size_t)>& body) {
   std::atomic<bool> failed{false};

@@ -22,9 +22,10 @@ std::vector<Subset> subsets(int H, int D, SubsetRule rule) {
   }
   constexpr double most = 1 << 20;
   if (count > most) {
-    throw InputError(fmt::format(
-        "degree D = {} of H = {} heads: {:.0f} subsets, must be at most {:.0f}; use a smaller degree",
-        D, H, count, most));
+    throw InputError(
+        fmt::format("degree D = {} of H = {} heads: {:.0f} subsets, must be at most {:.0f}; use a "
+                    "smaller degree",
+                    D, H, count, most));
   }
   std::vector<Subset> found;
   for (Subset S = 0; S < (Subset{1} << H); ++S) {
@@ -42,6 +43,8 @@ std::string subset_code(Subset S, int H) {
   return code;
 }
 
-int subset_size(Subset S) { return std::popcount(S); }
+int subset_size(Subset S) {
+  return std::popcount(S);
+}
 
 }  // namespace gih

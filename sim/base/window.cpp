@@ -16,7 +16,8 @@ WindowCodes::WindowCodes(int d, int M) : d_(d), M_(M) {
   first_.assign(1, 0);
   for (int m = 1; m <= M; ++m) {
     if (power_.back() > (WindowCode{1} << 62) / base) {
-      throw InputError(fmt::format("vocabulary d = {} with window M = {}: d^M must be at most 2^62", d, M));
+      throw InputError(
+          fmt::format("vocabulary d = {} with window M = {}: d^M must be at most 2^62", d, M));
     }
     first_.push_back(first_.back() + power_.back());
     power_.push_back(power_.back() * base);

@@ -21,9 +21,10 @@ WindowChain::WindowChain(const Kernel& kernel) : d_(kernel.d), states_(1) {
   for (int i = 0; i < kernel.largest_lag(); ++i) {
     states_ *= static_cast<std::size_t>(d_);
     if (states_ > max_states) {
-      throw InputError(fmt::format(
-          "stationary law of vocabulary d = {} with largest parent {}: d^r windows must be at most {}",
-          d_, kernel.largest_lag(), max_states));
+      throw InputError(
+          fmt::format("stationary law of vocabulary d = {} with largest parent {}: d^r windows "
+                      "must be at most {}",
+                      d_, kernel.largest_lag(), max_states));
     }
   }
   const WindowCodes codes(d_, kernel.largest_lag());
@@ -171,7 +172,8 @@ std::vector<std::complex<double>> WindowChain::eigenvalues() const {
   if (solver.info() != Eigen::Success) {
     throw RunError("eigenvalues of the window matrix: the QR iteration did not converge");
   }
-  std::vector<std::complex<double>> values(solver.eigenvalues().begin(), solver.eigenvalues().end());
+  std::vector<std::complex<double>> values(solver.eigenvalues().begin(),
+                                           solver.eigenvalues().end());
   std::stable_sort(values.begin(), values.end(),
                    [](const auto& a, const auto& b) { return std::abs(a) > std::abs(b); });
   return values;

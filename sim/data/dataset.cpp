@@ -44,9 +44,11 @@ void first_tokens(const DataSpec& data, const Kernel& kernel, Stream& stream, st
   const WindowChain chain(kernel);
   const int classes = chain.classes().recurrent_count;
   if (classes > 1) {
-    throw InputError(fmt::format(
-        "data.initial = stationary: a kernel has {} recurrent classes, so its stationary law is not "
-        "unique; use data.initial = uniform or a data.floor above 0", classes));
+    throw InputError(
+        fmt::format("data.initial = stationary: a kernel has {} recurrent classes, so its "
+                    "stationary law is not "
+                    "unique; use data.initial = uniform or a data.floor above 0",
+                    classes));
   }
   std::vector<double> sums(chain.states());
   running_sums(chain.long_run_law(), sums);
@@ -72,17 +74,18 @@ void check_data(const DataSpec& data) {
   check_prior(data.prior, data.d, data.parents);
   const auto largest = static_cast<std::size_t>(data.parents.back());
   if (data.L && *data.L < largest) {
-    throw InputError(fmt::format("length L = {}: must be at least the largest parent lag {}", *data.L,
-                                 largest));
+    throw InputError(
+        fmt::format("length L = {}: must be at least the largest parent lag {}", *data.L, largest));
   }
   if (data.train < 1) throw InputError("number of training sequences = 0: must be 1 or more");
   if (data.table) {
     if (!data.L) throw InputError("length L = inf: a data file has sequences of a finite length");
     if (data.table->d != data.d || data.table->columns != *data.L + 1) {
-      throw InputError(fmt::format(
-          "the data file has vocabulary {} and {} tokens a sequence: vocabulary {} with length L = {} "
-          "needs {} and {}",
-          data.table->d, data.table->columns, data.d, *data.L, data.d, *data.L + 1));
+      throw InputError(
+          fmt::format("the data file has vocabulary {} and {} tokens a sequence: vocabulary {} "
+                      "with length L = {} "
+                      "needs {} and {}",
+                      data.table->d, data.table->columns, data.d, *data.L, data.d, *data.L + 1));
     }
     if (data.train + data.validation > data.table->rows) {
       throw InputError(fmt::format(
@@ -99,7 +102,8 @@ Kernel sequence_kernel(const DataSpec& data, Split split, std::size_t index) {
     }
     return data.table->kernels[split == Split::train ? index : data.train + index];
   }
-  const Purpose purpose = split == Split::train ? Purpose::train_kernel : Purpose::validation_kernel;
+  const Purpose purpose =
+      split == Split::train ? Purpose::train_kernel : Purpose::validation_kernel;
   return draw_kernel(data.prior, data.d, data.parents, Stream(data.seed, purpose, index), index);
 }
 
@@ -110,7 +114,8 @@ void draw_sequence(const DataSpec& data, const Kernel& kernel, Split split, std:
     std::copy(row.begin(), row.end(), x.begin());
     return;
   }
-  const Purpose purpose = split == Split::train ? Purpose::train_tokens : Purpose::validation_tokens;
+  const Purpose purpose =
+      split == Split::train ? Purpose::train_tokens : Purpose::validation_tokens;
   Stream stream(data.seed, purpose, index);
   first_tokens(data, kernel, stream, x);
 

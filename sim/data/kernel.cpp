@@ -23,7 +23,8 @@ std::size_t kernel_rows(int d, std::size_t n) {
     rows *= static_cast<std::size_t>(d);
     if (rows * static_cast<std::size_t>(d) > std::size_t{1} << 31) {
       throw InputError(fmt::format(
-          "vocabulary d = {} with {} parents: the kernel's d^n x d entries must be at most 2^31", d, n));
+          "vocabulary d = {} with {} parents: the kernel's d^n x d entries must be at most 2^31", d,
+          n));
     }
   }
   return rows;
@@ -38,7 +39,8 @@ void check_kernel(const Kernel& kernel, const std::string& source) {
   int previous = 0;
   for (const int r : kernel.parents) {
     if (r <= previous) {
-      fail(fmt::format("parents {}: lags must ascend from 1 or more", fmt::join(kernel.parents, ",")));
+      fail(fmt::format("parents {}: lags must ascend from 1 or more",
+                       fmt::join(kernel.parents, ",")));
     }
     previous = r;
   }

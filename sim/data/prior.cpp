@@ -56,7 +56,8 @@ void take_from_file(const PriorSpec& prior, Stream&, std::size_t index, Kernel& 
 const std::vector<PriorRow>& prior_table() {
   static const std::vector<PriorRow> table{
       {"dirichlet", "each row of pi is Dirichlet(alpha, ..., alpha)", draw_dirichlet},
-      {"uniform-stationary", "kernels whose stationary window law is uniform", draw_uniform_stationary},
+      {"uniform-stationary", "kernels whose stationary window law is uniform",
+       draw_uniform_stationary},
       {"file", "kernels of data.kernels in turn", take_from_file},
   };
   return table;
@@ -79,11 +80,12 @@ const PriorRow& row_of(const PriorSpec& prior) {
 void check_prior(const PriorSpec& prior, int d, const std::vector<int>& parents) {
   row_of(prior);
   if (!(prior.alpha >= 1e-3) || !std::isfinite(prior.alpha)) {
-    throw InputError(fmt::format("Dirichlet concentration alpha = {}: must be 0.001 or more", prior.alpha));
+    throw InputError(
+        fmt::format("Dirichlet concentration alpha = {}: must be 0.001 or more", prior.alpha));
   }
   if (!(prior.floor >= 0.0) || !(prior.floor * d < 1.0)) {
-    throw InputError(fmt::format("floor = {}: must be 0 or more and below 1/d = {:.6g}", prior.floor,
-                                 1.0 / d));
+    throw InputError(
+        fmt::format("floor = {}: must be 0 or more and below 1/d = {:.6g}", prior.floor, 1.0 / d));
   }
   kernel_rows(d, parents.size());
   if (prior.name == "file") {
@@ -91,8 +93,8 @@ void check_prior(const PriorSpec& prior, int d, const std::vector<int>& parents)
     for (const Kernel& kernel : prior.kernels) {
       if (kernel.d != d || kernel.parents != parents) {
         throw InputError(fmt::format(
-            "the kernel file has vocabulary {} and parents {}, the configuration {} and {}", kernel.d,
-            fmt::join(kernel.parents, ","), d, fmt::join(parents, ",")));
+            "the kernel file has vocabulary {} and parents {}, the configuration {} and {}",
+            kernel.d, fmt::join(kernel.parents, ","), d, fmt::join(parents, ",")));
       }
     }
   }

@@ -83,8 +83,7 @@ struct Source {
 /// pi(. | parents of x[l]).
 std::span<const double> law_of_next(const Source& from, std::span<const Token> x, std::size_t l) {
   if (from.kernel.pi.empty()) {
-    const std::size_t row =
-        from.split == Split::train ? from.index : from.data.train + from.index;
+    const std::size_t row = from.split == Split::train ? from.index : from.data.train + from.index;
     const auto d = static_cast<std::size_t>(from.data.d);
     return {from.data.table->conditional.data() + row * d, d};
   }
@@ -109,7 +108,8 @@ void finite_piece(const Source& from, std::span<const Token> x, Counter& counter
     if (l == L || (sequential && l > M)) {
       const std::size_t before = piece.cells.size();
       counter.read(piece.cells);
-      Question question{static_cast<std::uint32_t>(piece.cell_count.size()), window, -1, x[l], share};
+      Question question{static_cast<std::uint32_t>(piece.cell_count.size()), window, -1, x[l],
+                        share};
       if (spec.target == Target::conditional) {
         const auto law = law_of_next(from, x, l);
         question.soft = static_cast<std::int64_t>(piece.soft.size());
@@ -128,10 +128,11 @@ void population_piece(const Source& from, Piece& piece) {
   const auto& [data, spec, codes, split, index, kernel] = from;
   const WindowChain chain(kernel);
   if (data.initial == Initial::stationary && chain.classes().recurrent_count > 1) {
-    throw InputError(fmt::format(
-        "data.initial = stationary: a kernel has {} recurrent classes, so its stationary law is not "
-        "unique; use data.initial = uniform or a data.floor above 0",
-        chain.classes().recurrent_count));
+    throw InputError(
+        fmt::format("data.initial = stationary: a kernel has {} recurrent classes, so its "
+                    "stationary law is not "
+                    "unique; use data.initial = uniform or a data.floor above 0",
+                    chain.classes().recurrent_count));
   }
   const std::vector<double> law = extend_law(kernel, chain.long_run_law(), spec.M);
   const auto prompt = static_cast<std::uint32_t>(piece.cell_count.size());
@@ -189,12 +190,13 @@ void check_prompts(const DataSpec& data, const PromptSpec& prompts) {
   const WindowCodes codes(data.d, prompts.M);
   // A cell is counted under the number window x d + next, which must not wrap.
   if (codes.count(prompts.M) > (WindowCode{1} << 62) / static_cast<WindowCode>(data.d)) {
-    throw InputError(fmt::format("vocabulary d = {} with window M = {}: d^(M+1) must be at most 2^62",
-                                 data.d, prompts.M));
+    throw InputError(fmt::format(
+        "vocabulary d = {} with window M = {}: d^(M+1) must be at most 2^62", data.d, prompts.M));
   }
   if (!data.L && codes.count(prompts.M) > (WindowCode{1} << 20)) {
-    throw InputError(fmt::format("length L = inf with d = {} and M = {}: d^M windows must be at most 2^20",
-                                 data.d, prompts.M));
+    throw InputError(
+        fmt::format("length L = inf with d = {} and M = {}: d^M windows must be at most 2^20",
+                    data.d, prompts.M));
   }
 }
 

@@ -166,9 +166,11 @@ OutputLock::OutputLock(const fs::path& path) : lock_(path) {
         [&] { return ::open(lock_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666); }));
     if (fd.get() < 0) {
       const int error = errno;
-      if (error == ENOSPC || error == EDQUOT || error == EIO) run_error(path, "create its lock file", error);
+      if (error == ENOSPC || error == EDQUOT || error == EIO)
+        run_error(path, "create its lock file", error);
       // A folder that no file can be made in, which its mode bits did not tell (/proc).
-      throw InputError(fmt::format("{}: cannot create its lock file: {}", path.string(), words(error)));
+      throw InputError(
+          fmt::format("{}: cannot create its lock file: {}", path.string(), words(error)));
     }
     if (restarted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
       const int error = errno;

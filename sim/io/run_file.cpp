@@ -251,7 +251,8 @@ void write_checks(const std::filesystem::path& path, const std::vector<StoredChe
   hdf5::Writer file(path, read_bytes(path));
   std::vector<hdf5::Writer::Row> rows;
   for (const StoredCheck& check : checks) {
-    rows.push_back({{check.id, check.statement, check.verdict}, {check.left, check.right, check.slack}});
+    rows.push_back(
+        {{check.id, check.statement, check.verdict}, {check.left, check.right, check.slack}});
   }
   file.table("/checks", {"id", "statement", "verdict"}, {"left", "right", "slack"}, rows,
              "what gih verify found: both sides of the comparison with the least slack");

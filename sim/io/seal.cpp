@@ -61,7 +61,9 @@ void check_seal(std::string_view file, const std::string& name) {
   if (file.starts_with(first_line)) {
     const std::uint64_t size = stated_size(file);
     if (size > file.size()) {
-      fail(fmt::format("truncated ({} of {} bytes), or rewritten by another program: restore it from a copy", file.size(), size));
+      fail(fmt::format(
+          "truncated ({} of {} bytes), or rewritten by another program: restore it from a copy",
+          file.size(), size));
     }
   }
   // Every byte of the block is compared, the padding too.

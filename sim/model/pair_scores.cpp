@@ -17,7 +17,11 @@ void each_element(Subset S, Body body) {
 }  // namespace
 
 PairScores::PairScores(const ModelSpec& model)
-    : H_(model.H), M_(model.M), codes_(model.d, model.M), subsets_(model.subsets()), first_match_{0} {}
+    : H_(model.H),
+      M_(model.M),
+      codes_(model.d, model.M),
+      subsets_(model.subsets()),
+      first_match_{0} {}
 
 std::uint32_t PairScores::class_of(WindowCode window, WindowCode query) {
   const WindowCode windows = codes_.first(M_) + codes_.count(M_);

@@ -8,7 +8,9 @@
 
 namespace gih {
 
-bool Parameters::all_finite() const { return w.allFinite() && c.allFinite() && std::isfinite(a); }
+bool Parameters::all_finite() const {
+  return w.allFinite() && c.allFinite() && std::isfinite(a);
+}
 
 void check_model(const ModelSpec& model) {
   if (model.d < 2 || model.d > 65536) {

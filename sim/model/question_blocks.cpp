@@ -66,8 +66,9 @@ void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end
   const std::size_t stride = 1 + T;
   const std::size_t first_count = packed.counts.size();
   const std::size_t first_weight = packed.weights.size();
-  packed.blocks.push_back({static_cast<std::uint32_t>(support.size()), static_cast<std::uint32_t>(T),
-                           packed.slot_class.size(), first_count, first_weight});
+  packed.blocks.push_back({static_cast<std::uint32_t>(support.size()),
+                           static_cast<std::uint32_t>(T), packed.slot_class.size(), first_count,
+                           first_weight});
   packed.slot_class.insert(packed.slot_class.end(), support.begin(), support.end());
   packed.counts.resize(first_count + support.size() * stride, Lanes{});
   packed.weights.resize(first_weight + T, Lanes{});
@@ -101,8 +102,9 @@ void cut_chunks(QuestionBlocks& packed) {
     const std::size_t begin = packed.blocks[chunk.first_block].first_slot;
     const QuestionBlock& last = packed.blocks[chunk.last_block - 1];
     const std::size_t end = last.first_slot + last.slots;
-    std::vector<std::uint32_t> occurring(packed.slot_class.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         packed.slot_class.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<std::uint32_t> occurring(
+        packed.slot_class.begin() + static_cast<std::ptrdiff_t>(begin),
+        packed.slot_class.begin() + static_cast<std::ptrdiff_t>(end));
     std::sort(occurring.begin(), occurring.end());
     occurring.erase(std::unique(occurring.begin(), occurring.end()), occurring.end());
     for (std::size_t i = begin; i < end; ++i) {
@@ -119,8 +121,8 @@ void cut_chunks(QuestionBlocks& packed) {
 
 }  // namespace
 
-QuestionBlocks pack_questions(const Prompts& prompts,
-                              const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of) {
+QuestionBlocks pack_questions(
+    const Prompts& prompts, const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of) {
   std::vector<Row> rows;
   rows.reserve(prompts.questions.size());
   for (const Question& question : prompts.questions) {
@@ -136,7 +138,8 @@ QuestionBlocks pack_questions(const Prompts& prompts,
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (kept > 0 && rows[kept - 1].targets() == rows[r].targets() &&
         rows[kept - 1].classes == rows[r].classes && rows[kept - 1].counts == rows[r].counts) {
-      for (std::size_t t = 0; t < rows[r].targets(); ++t) rows[kept - 1].weights[t] += rows[r].weights[t];
+      for (std::size_t t = 0; t < rows[r].targets(); ++t)
+        rows[kept - 1].weights[t] += rows[r].weights[t];
     } else if (kept++ != r) {
       rows[kept - 1] = std::move(rows[r]);
     }
@@ -146,7 +149,8 @@ QuestionBlocks pack_questions(const Prompts& prompts,
   QuestionBlocks packed;
   for (std::size_t begin = 0; begin < rows.size();) {
     std::size_t end = begin + 1;
-    while (end < rows.size() && end - begin < lanes && rows[end].targets() == rows[begin].targets()) {
+    while (end < rows.size() && end - begin < lanes &&
+           rows[end].targets() == rows[begin].targets()) {
       ++end;
     }
     pack_block(rows, begin, end, packed);

@@ -2,7 +2,8 @@
 // The table engine's memory layout. Questions with the same number of targets T are sorted by the
 // classes that their cells fall into and packed into blocks of eight, one question a SIMD lane. A
 // block lists the classes that occur in any of its lanes ("slots"); a slot holds the eight counts n
-// of positions of that class, then for each target t the eight counts n_t of those whose token is t.
+// of positions of that class, then for each target t the eight counts n_t of those whose token is
+// t.
 
 #include <cstdint>
 #include <functional>
@@ -18,10 +19,10 @@ using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 
 struct QuestionBlock {
   std::uint32_t slots;
-  std::uint32_t targets;    ///< T
-  std::size_t first_slot;   ///< into QuestionBlocks::slot_class
-  std::size_t first_count;  ///< into counts: slots x (1 + T)
-  std::size_t first_weight; ///< into weights: T, share in the loss of each target
+  std::uint32_t targets;     ///< T
+  std::size_t first_slot;    ///< into QuestionBlocks::slot_class
+  std::size_t first_count;   ///< into counts: slots x (1 + T)
+  std::size_t first_weight;  ///< into weights: T, share in the loss of each target
 };
 
 /// A fixed run of blocks: the unit of work of a thread, with sums of its own.

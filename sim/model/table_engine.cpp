@@ -35,7 +35,11 @@ struct Workspace {
 class TableEngine final : public Objective {
  public:
   TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads)
-      : model_(model), eps_(loss.eps), team_(threads), workspaces_(static_cast<std::size_t>(threads)), scores_(model) {
+      : model_(model),
+        eps_(loss.eps),
+        team_(threads),
+        workspaces_(static_cast<std::size_t>(threads)),
+        scores_(model) {
     check_model(model);
     if (prompts.d != model.d || prompts.M != model.M) {
       throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, M = {}",
@@ -91,7 +95,8 @@ class TableEngine final : public Objective {
     }
     careful_ = !(high - low <= safe_spread);
     e_.resize(s_.size());
-    for (std::size_t k = 0; k < s_.size(); ++k) e_[k] = careful_ ? a_ * s_[k] : std::exp(a_ * s_[k] - high);
+    for (std::size_t k = 0; k < s_.size(); ++k)
+      e_[k] = careful_ ? a_ * s_[k] : std::exp(a_ * s_[k] - high);
   }
 
   void run_chunk(std::size_t c, bool with_loss, bool with_gradient, Workspace& work) {
@@ -193,7 +198,8 @@ class TableEngine final : public Objective {
   /// The chunks' sums in their order, then back through a s, s, and the pairs.
   void gather(Blocks blocks, Parameters& gradient) {
     ds_.assign(s_.size(), 0.0);
-    for (std::size_t i = 0; i < chunk_sum_.size(); ++i) ds_[blocks_.chunk_class[i]] += chunk_sum_[i];
+    for (std::size_t i = 0; i < chunk_sum_.size(); ++i)
+      ds_[blocks_.chunk_class[i]] += chunk_sum_[i];
     if (!careful_) {
       for (std::size_t k = 0; k < ds_.size(); ++k) ds_[k] *= e_[k];
     }

@@ -18,11 +18,12 @@ Check make(const char* id, std::string statement, const char* equation, const ch
 }  // namespace
 
 PriorFacts prior_facts(const Setup& setup) {
-  const PriorInformation found = prior_information(setup.data, setup.model, &setup.theta.w,
-                                                   setup.kernels, setup.threads);
+  const PriorInformation found =
+      prior_information(setup.data, setup.model, &setup.theta.w, setup.kernels, setup.threads);
   PriorFacts facts{found.information, found.weighted,
                    prior_mixing(setup.data, setup.kernels, setup.threads), 0.0};
-  // A Dirichlet law comes as near to 0 as one waits for: its bound is the floor, not what was drawn.
+  // A Dirichlet law comes as near to 0 as one waits for: its bound is the floor, not what was
+  // drawn.
   const PriorSpec& prior = setup.data.prior;
   facts.gamma = prior.name == "file" ? facts.mixing.gamma : prior.floor;
   return facts;
@@ -42,25 +43,34 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   sizes.tally.equal(model.H, model.M);
   add(sizes);
 
-  Check primitive = make("A.1", "every kernel is primitive, with |lambda_2| below a common bound below 1",
-                         "Assumption 3.5", "sampled");
+  Check primitive =
+      make("A.1", "every kernel is primitive, with |lambda_2| below a common bound below 1",
+           "Assumption 3.5", "sampled");
   primitive.tally.at_most(facts.mixing.share_breaking, 0.0);
-  primitive.tally.require(facts.gamma > 0.0);  // without a floor the prior holds kernels near any other
+  primitive.tally.require(facts.gamma >
+                          0.0);  // without a floor the prior holds kernels near any other
   primitive.note = fmt::format(
-      "reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, largest {:.6f}, "
-      "above 0.99 in {:.2g}", facts.mixing.share_breaking, facts.mixing.lambda_median, facts.mixing.lambda, facts.mixing.share_lambda_above_099);
+      "reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, "
+      "largest {:.6f}, "
+      "above 0.99 in {:.2g}",
+      facts.mixing.share_breaking, facts.mixing.lambda_median, facts.mixing.lambda,
+      facts.mixing.share_lambda_above_099);
   add(primitive);
 
-  Check entries = make("A.2", "gamma, the greatest lower bound of all entries, is above 0", "Assumption 3.5", "exact");
+  Check entries = make("A.2", "gamma, the greatest lower bound of all entries, is above 0",
+                       "Assumption 3.5", "exact");
   entries.tally.require(facts.gamma > 0.0);
   entries.note = fmt::format("gamma = {:.4g}", facts.gamma);
   add(entries);
 
-  Check unique = make("S*", "one subset has the largest modified information", "3.2, 3.5", "sampled");
+  Check unique =
+      make("S*", "one subset has the largest modified information", "3.2, 3.5", "sampled");
   unique.tally.at_most(0.0, info.gap, info.gap_error);
-  if (!info.decided && unique.tally.verdict() == Verdict::pass) unique.tally.at_most(0.0, -1.0, infinity);
-  unique.note = fmt::format("S* = {}, I* = {:.4f}, gap {:.4f} +- {:.4f} to {}", subset_code(facts.S_star(), model.M),
-                            I_star, info.gap, info.gap_error, subset_code(info.subsets[info.runner_up], model.M));
+  if (!info.decided && unique.tally.verdict() == Verdict::pass)
+    unique.tally.at_most(0.0, -1.0, infinity);
+  unique.note = fmt::format("S* = {}, I* = {:.4f}, gap {:.4f} +- {:.4f} to {}",
+                            subset_code(facts.S_star(), model.M), I_star, info.gap, info.gap_error,
+                            subset_code(info.subsets[info.runner_up], model.M));
   add(unique);
 
   Check start = make("a(0)", "0 < a(0) <= L^(-3/2)", "Theorem 3.6", "exact");
@@ -71,9 +81,10 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   const Subset every_head = (Subset{1} << model.H) - 1;
   const double have = smallest_gap(setup.theta.w, every_head);
   for (const double k : {14.0, 8.0}) {
-    Check gap = make(k == 14.0 ? "3.6" : "3.6.k8",
-                     fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k), "3.6, E.9",
-                     "sampled");
+    Check gap =
+        make(k == 14.0 ? "3.6" : "3.6.k8",
+             fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k),
+             "3.6, E.9", "sampled");
     const double needed = required_gap(k, model.M, info.gap, I_star);
     const double less = std::max(info.gap - info.gap_error, 1e-12);
     const double error = required_gap(k, model.M, less, I_star) - needed;
@@ -84,7 +95,8 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
 
   const double all = focus(setup.theta.w, every_head);
   const double own = focus(setup.theta.w, facts.S_star());
-  const auto bracket = [&](const char* id, const char* statement, const char* equation, double product, double factor) {
+  const auto bracket = [&](const char* id, const char* statement, const char* equation,
+                           double product, double factor) {
     Check check = make(id, statement, equation, "sampled");
     const double value = product * info.gap - factor * (1.0 - product) * I_star;
     check.tally.at_most(2.0 / 3.0 * info.gap, value, product * info.gap_error);
@@ -94,11 +106,13 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   bracket("E.11", "stage I: Pi gap - 2 (1 - Pi) I* >= 2/3 gap", "E.11", all, 2.0);
   bracket("E.26", "stage II: Pi_S* gap - 4 (1 - Pi_S*) I* >= 2/3 gap", "E.26", own, 4.0);
 
-  Check length = make("E.1", "L is long enough for the errors of finite length", "E.1, constant 1", "sampled");
+  Check length =
+      make("E.1", "L is long enough for the errors of finite length", "E.1, constant 1", "sampled");
   if (setup.data.L) {
     const double gap2 = info.gap * info.gap * (1.0 - facts.mixing.lambda);
-    const double demanded = std::max(1.0 / (gap2 * std::pow(facts.gamma, setup.data.parents.back() + 2)),
-                                     1.0 / ((1.0 - facts.mixing.lambda) * std::pow(facts.gamma, model.D)));
+    const double demanded =
+        std::max(1.0 / (gap2 * std::pow(facts.gamma, setup.data.parents.back() + 2)),
+                 1.0 / ((1.0 - facts.mixing.lambda) * std::pow(facts.gamma, model.D)));
     length.tally.at_most(demanded, L);
     length.note = fmt::format("L = {}, demanded {:.3g}", *setup.data.L, demanded);
   } else {

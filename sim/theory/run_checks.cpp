@@ -23,14 +23,16 @@ struct RunView {
   const PriorFacts& facts;
   bool conditions;              ///< the theorem's hypotheses hold
   std::vector<Subset> subsets;  ///< of heads
-  std::ptrdiff_t star;          ///< index of S* in `subsets`; negative when no subset of heads is S*
+  std::ptrdiff_t star;  ///< index of S* in `subsets`; negative when no subset of heads is S*
   std::vector<StageRows> stages;
 
   double p_star(const LogRow& row) const { return row.theta.p()[star]; }
   double L() const { return setup.data.L ? static_cast<double>(*setup.data.L) : 1e300; }
 };
 
-double own_weight(const Matrix& w, Eigen::Index h) { return lag_attention(w)(h, h); }
+double own_weight(const Matrix& w, Eigen::Index h) {
+  return lag_attention(w)(h, h);
+}
 
 /// The first stage that trains this block alone; null when there is none.
 const StageRows* only(const RunView& run, bool Blocks::*block) {
@@ -49,7 +51,9 @@ struct RunRow {
   void (*check)(const RunView&, Check&);
 };
 
-void skip_without(const char* what, Check& check) { check.tally.skip(fmt::format("no stage trains {} alone", what)); }
+void skip_without(const char* what, Check& check) {
+  check.tally.skip(fmt::format("no stage trains {} alone", what));
+}
 
 void selected(const RunView& run, Check& check) {
   const StageRows* stage = only(run, &Blocks::c);
@@ -58,9 +62,10 @@ void selected(const RunView& run, Check& check) {
   Eigen::Index best = 0;
   p.maxCoeff(&best);
   check.tally.require(best == run.star);
-  check.note = fmt::format("p_{} = {:.6f} at the end, S* = {}",
-                           subset_code(run.subsets[static_cast<std::size_t>(best)], run.setup.model.H), p[best],
-                           subset_code(run.facts.S_star(), run.setup.model.M));
+  check.note =
+      fmt::format("p_{} = {:.6f} at the end, S* = {}",
+                  subset_code(run.subsets[static_cast<std::size_t>(best)], run.setup.model.H),
+                  p[best], subset_code(run.facts.S_star(), run.setup.model.M));
 }
 
 void foretold(const RunView& run, Check& check) {
@@ -71,9 +76,10 @@ void foretold(const RunView& run, Check& check) {
   p.maxCoeff(&best);
   check.tally.require(static_cast<std::size_t>(best) == run.facts.weighted.S_star);
   check.note = fmt::format(
-      "largest g_3 at the initial w: {}, ahead by {:.4f} +- {:.4f}; finite L can change a close call",
-      subset_code(run.subsets[run.facts.weighted.S_star], run.setup.model.H), run.facts.weighted.gap,
-      run.facts.weighted.gap_error);
+      "largest g_3 at the initial w: {}, ahead by {:.4f} +- {:.4f}; finite L can change a close "
+      "call",
+      subset_code(run.subsets[run.facts.weighted.S_star], run.setup.model.H),
+      run.facts.weighted.gap, run.facts.weighted.gap_error);
 }
 
 void stage_one_bound(const RunView& run, Check& check) {
@@ -86,7 +92,8 @@ void stage_one_bound(const RunView& run, Check& check) {
   for (const LogRow& row : stage->rows) {
     check.tally.at_most(1.0 - run.p_star(row), (1.0 - p0) * std::exp(-rate * row.time));
   }
-  check.note = fmt::format("t_1 = {:.4g}, trained to {:.4g}", std::log(run.L()) / rate, stage->rows.back().time);
+  check.note = fmt::format("t_1 = {:.4g}, trained to {:.4g}", std::log(run.L()) / rate,
+                           stage->rows.back().time);
 }
 
 void stage_one_end(const RunView& run, Check& check) {
@@ -104,8 +111,9 @@ void normalisation(const RunView& run, Check& check) {
   const double last = stage->rows.back().theta.C_D();
   check.tally.at_most(std::abs(last / first - 1.0), 0.01);
   check.binding = stage->stage.method == "flow";
-  check.note = fmt::format("C_D(end) / C_D(0) = {:.4f}; the lemma is about the flow, a gd step adds rate^2 |grad_c|^2",
-                           last / first);
+  check.note = fmt::format(
+      "C_D(end) / C_D(0) = {:.4f}; the lemma is about the flow, a gd step adds rate^2 |grad_c|^2",
+      last / first);
 }
 
 void never_shrinks(const RunView& run, Check& check) {
@@ -122,7 +130,8 @@ void focus_rises(const RunView& run, Check& check) {
   for (Eigen::Index h = 0; h < run.setup.model.H; ++h) {
     if (!(run.facts.S_star() >> h & 1U)) continue;
     for (std::size_t i = 1; i < stage->rows.size(); ++i) {
-      check.tally.at_most(own_weight(stage->rows[i - 1].theta.w, h), own_weight(stage->rows[i].theta.w, h));
+      check.tally.at_most(own_weight(stage->rows[i - 1].theta.w, h),
+                          own_weight(stage->rows[i].theta.w, h));
     }
   }
 }
@@ -139,8 +148,9 @@ void stage_two_bound(const RunView& run, Check& check) {
   const double others = run.setup.model.M - 1.0;
   const double factor = 2.0 * subset_size(run.facts.S_star()) * others;
   for (const LogRow& row : stage->rows) {
-    check.tally.at_most(1.0 - focus(row.theta.w, run.facts.S_star()),
-                        factor / (std::exp(smallest_gap(first.w, run.facts.S_star())) + rate * row.time));
+    check.tally.at_most(
+        1.0 - focus(row.theta.w, run.facts.S_star()),
+        factor / (std::exp(smallest_gap(first.w, run.facts.S_star())) + rate * row.time));
   }
   check.note = fmt::format("t_2 - t_1 = {:.4g}, trained to {:.4g}", run.L() * factor / rate,
                            stage->rows.back().time);
@@ -207,11 +217,15 @@ void two_regimes(const RunView& run, Check& check) {
   const double early = rate(rows[0], rows[10]);
   const double late = rate(rows[rows.size() - 10], rows.back());
   check.tally.at_most(10.0 * late, early);
-  const auto decade = std::find_if(rows.begin(), rows.end(),
-                                   [&](const LogRow& row) { return row.time >= rows.back().time / 10.0; });
-  const double slope = (rows.back().theta.a - decade->theta.a) / std::log(rows.back().time / decade->time);
-  check.note = fmt::format("da/dt {:.3g} at first, {:.3g} at last; da/dlog t = {:.3f} over the last decade (1/2 for "
-                           "the flow at L = inf, eps = 0)", early, late, slope);
+  const auto decade = std::find_if(rows.begin(), rows.end(), [&](const LogRow& row) {
+    return row.time >= rows.back().time / 10.0;
+  });
+  const double slope =
+      (rows.back().theta.a - decade->theta.a) / std::log(rows.back().time / decade->time);
+  check.note = fmt::format(
+      "da/dt {:.3g} at first, {:.3g} at last; da/dlog t = {:.3f} over the last decade (1/2 for "
+      "the flow at L = inf, eps = 0)",
+      early, late, slope);
 }
 
 void loss_falls(const RunView& run, Check& check) {
@@ -228,16 +242,23 @@ void loss_falls(const RunView& run, Check& check) {
 
 const RunRow run_rows[] = {
     {"selected", "stage I gives all of p to S*", "Theorem 3.6, I", false, selected},
-    {"foretold", "stage I selects the subset of the largest g_3 at the initial w", "E.7", false, foretold},
-    {"I.bound", "1 - p_S*(t) <= (1 - p_S*(0)) exp(-a p_S*(0) gap t / (2 C_D(0)))", "Theorem 3.6, I", false, stage_one_bound},
+    {"foretold", "stage I selects the subset of the largest g_3 at the initial w", "E.7", false,
+     foretold},
+    {"I.bound", "1 - p_S*(t) <= (1 - p_S*(0)) exp(-a p_S*(0) gap t / (2 C_D(0)))", "Theorem 3.6, I",
+     false, stage_one_bound},
     {"I.end", "1 - p_S* <= 1/L at the end of stage I", "Theorem 3.6, I", false, stage_one_end},
     {"E.1.flow", "C_D is conserved in stage I, within 1 %", "Lemma E.1", false, normalisation},
     {"E.1.gd", "C_D never falls in stage I", "ours, from E.1", true, never_shrinks},
-    {"E.2", "sigma^(h)_{-h} of every head in S* rises in stage II", "Lemma E.2", false, focus_rises},
-    {"II.bound", "1 - prod_{h in S*} (sigma^(h)_{-h})^2 <= 2 |S*| (M-1) / (e^Delta_w + a gap sigma_min t / 2)", "Theorem 3.6, II", false, stage_two_bound},
-    {"II.unused", "heads outside the selected set move by at most 4 a Delta_1 t in stage II", "ours", true, unused_heads},
+    {"E.2", "sigma^(h)_{-h} of every head in S* rises in stage II", "Lemma E.2", false,
+     focus_rises},
+    {"II.bound",
+     "1 - prod_{h in S*} (sigma^(h)_{-h})^2 <= 2 |S*| (M-1) / (e^Delta_w + a gap sigma_min t / 2)",
+     "Theorem 3.6, II", false, stage_two_bound},
+    {"II.unused", "heads outside the selected set move by at most 4 a Delta_1 t in stage II",
+     "ours", true, unused_heads},
     {"III.rises", "a rises in stage III", "Theorem 3.6, III", false, a_rises},
-    {"III.regimes", "a grows at first more than ten times as fast as at last", "Theorem 3.6, III", false, two_regimes},
+    {"III.regimes", "a grows at first more than ten times as fast as at last", "Theorem 3.6, III",
+     false, two_regimes},
     {"rows", "sum_i w^(h)_{-i} of every head is conserved", "ours, from E.15", true, focus_sums},
     {"blocks", "each stage moves nothing but what it trains", "B.1", true, frozen_blocks},
     {"loss", "the training loss never rises between log rows", "3.4", false, loss_falls},

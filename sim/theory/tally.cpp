@@ -36,7 +36,9 @@ void Tally::compare(double left, double right, double slack, Verdict verdict) {
     slack_ = slack;
   }
   ++checked_;
-  const auto rank = [](Verdict v) { return v == Verdict::fail ? 2 : v == Verdict::undecided ? 1 : 0; };
+  const auto rank = [](Verdict v) {
+    return v == Verdict::fail ? 2 : v == Verdict::undecided ? 1 : 0;
+  };
   if (rank(verdict) > rank(worst_)) worst_ = verdict;
 }
 

@@ -54,7 +54,8 @@ World make_world(const std::string& name, int d, const std::vector<int>& parents
   prior.floor = gamma;
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    world.kernels.push_back(draw_kernel(prior, d, parents, Stream(seed, Purpose::claims, index), index));
+    world.kernels.push_back(
+        draw_kernel(prior, d, parents, Stream(seed, Purpose::claims, index), index));
   }
   world.model = {.d = d, .M = M, .H = M, .D = D};
   world.L = L;

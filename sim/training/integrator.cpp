@@ -12,16 +12,21 @@ namespace gih {
 namespace {
 
 [[noreturn]] void fail(const StageRun& run, const std::string& what) {
-  throw RunError(fmt::format(
-      "stage {}, step {}: {} is not finite; try a smaller stage.{}.learning-rate or a larger loss.epsilon",
-      run.state.stage, run.state.step, what, run.state.stage));
+  throw RunError(
+      fmt::format("stage {}, step {}: {} is not finite; try a smaller stage.{}.learning-rate or a "
+                  "larger loss.epsilon",
+                  run.state.stage, run.state.step, what, run.state.stage));
 }
 
 void append_row(StageRun& run, double train_loss) {
   if (!std::isfinite(train_loss)) fail(run, fmt::format("the training loss ({})", train_loss));
   const TrainState& at = run.state;
-  LogRow row{at.stage, at.step, static_cast<double>(at.step) * run.stage.learning_rate, train_loss,
-             std::numeric_limits<double>::quiet_NaN(), at.theta};
+  LogRow row{at.stage,
+             at.step,
+             static_cast<double>(at.step) * run.stage.learning_rate,
+             train_loss,
+             std::numeric_limits<double>::quiet_NaN(),
+             at.theta};
   if (run.validation != nullptr) {
     row.validation_loss = run.validation->loss(at.theta);
     if (!std::isfinite(row.validation_loss)) {

@@ -15,8 +15,9 @@ LogRow only_row(Objective& train_objective, Objective* validation, const Paramet
   const auto finite = [&](Objective& objective, const char* which) {
     const double loss = objective.loss(theta);
     if (!std::isfinite(loss)) {
-      throw RunError(fmt::format(
-          "stage 0, step 0: the {} loss ({}) is not finite; try a larger loss.epsilon", which, loss));
+      throw RunError(
+          fmt::format("stage 0, step 0: the {} loss ({}) is not finite; try a larger loss.epsilon",
+                      which, loss));
     }
     return loss;
   };
@@ -27,7 +28,9 @@ LogRow only_row(Objective& train_objective, Objective* validation, const Paramet
 
 }  // namespace
 
-TrainState initial_state(const Parameters& theta) { return {1, 0, theta, {}}; }
+TrainState initial_state(const Parameters& theta) {
+  return {1, 0, theta, {}};
+}
 
 bool train(const Schedule& schedule, std::size_t log_every, Objective& train_objective,
            Objective* validation, TrainState& state, const StepObserver& observer) {
@@ -40,8 +43,8 @@ bool train(const Schedule& schedule, std::size_t log_every, Objective& train_obj
     for (const IntegratorRow& row : integrator_table()) {
       if (stage.method != row.name) continue;
       known = true;
-      StageRun run{train_objective, validation, stage, log_steps(stage.epochs, log_every), state,
-                   observer};
+      StageRun run{train_objective, validation, stage, log_steps(stage.epochs, log_every),
+                   state,           observer};
       if (!row.run(run)) return false;
     }
     if (!known) throw InputError(fmt::format("stage method \"{}\" is unknown", stage.method));

@@ -41,10 +41,23 @@ void epoch_by_length(benchmark::State& state) {
          Blocks::all(), available_threads());
 }
 
-BENCHMARK(epoch_c)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(epoch_w)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(epoch_a)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(epoch_joint)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(epoch_by_length)->ArgName("L")->Arg(1000)->Arg(100000)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_c)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(
+    benchmark::kMicrosecond);
+BENCHMARK(epoch_w)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(
+    benchmark::kMicrosecond);
+BENCHMARK(epoch_a)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(
+    benchmark::kMicrosecond);
+BENCHMARK(epoch_joint)
+    ->ArgName("threads")
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(epoch_by_length)
+    ->ArgName("L")
+    ->Arg(1000)
+    ->Arg(100000)
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -18,20 +18,27 @@ void sample_tokens(benchmark::State& state) {
     draw_sequence(data, kernel, Split::train, index++, x);
     benchmark::DoNotOptimize(x.data());
   }
-  state.counters["tokens/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations()) * static_cast<double>(x.size()), benchmark::Counter::kIsRate);
+  state.counters["tokens/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(x.size()),
+                         benchmark::Counter::kIsRate);
 }
 
 void build_protocol(benchmark::State& state) {
   const DataSpec data = benchmark_protocol::data();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(build_prompts(data, {}, Split::train, static_cast<int>(state.range(0))));
+    benchmark::DoNotOptimize(
+        build_prompts(data, {}, Split::train, static_cast<int>(state.range(0))));
   }
-  state.counters["tokens/s"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * 9000 * 101, benchmark::Counter::kIsRate);
+  state.counters["tokens/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * 9000 * 101, benchmark::Counter::kIsRate);
 }
 
 BENCHMARK(sample_tokens)->ArgName("d")->Arg(2)->Arg(3)->Arg(10)->Arg(50);
-BENCHMARK(build_protocol)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(build_protocol)
+    ->ArgName("threads")
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

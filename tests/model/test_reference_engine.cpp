@@ -59,8 +59,7 @@ Case make_case(const nlohmann::json& json) {
   made.model.mask = json["mask"].get<bool>();
   made.questions =
       questions_of(json["tokens"].get<std::vector<std::vector<Token>>>(), made.model.d);
-  made.objective =
-      make_reference_engine(made.model, {json["eps"].get<double>()}, made.questions);
+  made.objective = make_reference_engine(made.model, {json["eps"].get<double>()}, made.questions);
   return made;
 }
 
@@ -110,8 +109,10 @@ TEST_CASE("loss, gradients and predictions equal those of an independent autogra
     CHECK(relative_difference(found.gradient.c, test::vector_of(json["grad_c"])) <= case_tolerance);
     const double grad_a = json["grad_a"].get<double>();
     CHECK(std::abs(found.gradient.a - grad_a) <= case_tolerance * std::abs(grad_a));
-    CHECK(relative_difference(test::reference_predictions(made.model, made.theta, made.questions).row(0).transpose(),
-                              test::vector_of(json["prediction_first"])) <= case_tolerance);
+    CHECK(
+        relative_difference(
+            test::reference_predictions(made.model, made.theta, made.questions).row(0).transpose(),
+            test::vector_of(json["prediction_first"])) <= case_tolerance);
   }
 }
 
@@ -230,7 +231,8 @@ TEST_CASE("identities that hold exactly: rows of grad w sum to 0, c . grad_c = 0
       scaled.c *= scale;
       const Evaluation again = made.objective->evaluate(scaled, Blocks::all(), true);
       CHECK(std::abs(again.loss - found.loss) <= 1e-14 * found.loss);
-      CHECK(relative_difference(test::reference_predictions(made.model, scaled, made.questions), y) <= 1e-14);
+      CHECK(relative_difference(test::reference_predictions(made.model, scaled, made.questions),
+                                y) <= 1e-14);
       // The gradient is then homogeneous of degree -1.
       CHECK((scale * again.gradient.c - found.gradient.c).cwiseAbs().maxCoeff() <= 1e-15);
     }

@@ -95,13 +95,16 @@ TEST_CASE("loss, gradient, prediction and gradient steps of the independent case
                           .H = static_cast<int>(theta.w.rows()),
                           .D = json["degree"],
                           .mask = json["mask"]};
-    const Prompts prompts = build_prompts(data, {.M = model.M, .mask = model.mask}, Split::train, 1);
+    const Prompts prompts =
+        build_prompts(data, {.M = model.M, .mask = model.mask}, Split::train, 1);
     const auto engine = make_table_engine(model, {json["eps"]}, prompts, 1);
-    const Evaluation wanted{json["loss"],
-                            {test::matrix_of(json["grad_w"]), test::vector_of(json["grad_c"]), json["grad_a"]}};
+    const Evaluation wanted{
+        json["loss"],
+        {test::matrix_of(json["grad_w"]), test::vector_of(json["grad_c"]), json["grad_a"]}};
     check_agreement(engine->evaluate(theta, Blocks::all(), true), wanted, tolerance);
     const Eigen::VectorXd first = test::vector_of(json["prediction_first"]);
-    CHECK(relative_difference(predictions(model, theta, prompts).row(0).transpose(), first) <= tolerance);
+    CHECK(relative_difference(predictions(model, theta, prompts).row(0).transpose(), first) <=
+          tolerance);
     const double rate = json["lr"];
     for (const double loss : json["joint_gd_losses"].get<std::vector<double>>()) {
       const Evaluation at = engine->evaluate(theta, Blocks::all(), true);
@@ -134,7 +137,11 @@ TEST_CASE("the engines agree on a grid of sizes, masks, targets and loss positio
       data.prior.alpha = 0.5;
       data.train = 25;
       data.seed = static_cast<std::uint64_t>(setting);
-      const ModelSpec model{.d = shape.d, .M = shape.M, .H = shape.H, .D = shape.D, .rule = shape.rule,
+      const ModelSpec model{.d = shape.d,
+                            .M = shape.M,
+                            .H = shape.H,
+                            .D = shape.D,
+                            .rule = shape.rule,
                             .mask = spec.mask};
       const Parameters theta = test::random_parameters(model, random);
       const Prompts prompts = build_prompts(data, spec, Split::train, 2);
@@ -266,7 +273,8 @@ TEST_CASE("large a, of either sign: each question takes its own maximum, and not
     // A saturated softmax has a gradient near 0, which is |a| times a difference of numbers near 1.
     const double size = wanted.gradient.w.cwiseAbs().maxCoeff();
     const double rounding = 1e-15 * std::abs(a);
-    CHECK((found.gradient.w - wanted.gradient.w).cwiseAbs().maxCoeff() <= allowed * size + rounding);
+    CHECK((found.gradient.w - wanted.gradient.w).cwiseAbs().maxCoeff() <=
+          allowed * size + rounding);
     CHECK(found.gradient.all_finite());
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The configuration's one table of keys. Options, INI files, errors, help, docs/configuration.md and
-// the text that is written into every output file come from it. Adding a key: one row.
+// The configuration's one table of keys. Options, INI files, errors, help, docs/configuration.md
+// and the text that is written into every output file come from it. Adding a key: one row.
 
 #include <string>
 #include <string_view>

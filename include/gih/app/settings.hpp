@@ -16,9 +16,9 @@
 namespace gih {
 
 struct Settings {
-  DataSpec data;      ///< table and prior.kernels are loaded by load_files
-  PromptSpec prompts; ///< M and mask are those of model
-  ModelSpec model;    ///< d is data.d
+  DataSpec data;        ///< table and prior.kernels are loaded by load_files
+  PromptSpec prompts;   ///< M and mask are those of model
+  ModelSpec model;      ///< d is data.d
   std::string file;     ///< data.file, "" = none
   std::string kernels;  ///< data.kernels, "" = none
 
@@ -28,19 +28,20 @@ struct Settings {
   double w_off = 0.01;
   std::vector<double> c{0.01};  ///< one number for all subsets, or one a subset
   double a = 0.01;
-  std::string init_file;        ///< "" = none
-  std::optional<std::pair<int, std::size_t>> init_step;  ///< stage and step of a log row; none: last
+  std::string init_file;  ///< "" = none
+  std::optional<std::pair<int, std::size_t>>
+      init_step;  ///< stage and step of a log row; none: last
 
   Schedule schedule;
   std::size_t log_every = 0;  ///< 0: auto
 
-  int threads = 0;                ///< 0: all
-  double checkpoint = 5.0;        ///< seconds
-  double memory_percent = 80.0;   ///< of this machine's memory, unless memory_bytes is set
+  int threads = 0;               ///< 0: all
+  double checkpoint = 5.0;       ///< seconds
+  double memory_percent = 80.0;  ///< of this machine's memory, unless memory_bytes is set
   double memory_bytes = 0.0;
 
-  double eps() const;         ///< epsilon, or what auto stands for
-  int thread_count() const;   ///< threads, or how many there are
+  double eps() const;        ///< epsilon, or what auto stands for
+  int thread_count() const;  ///< threads, or how many there are
 };
 
 /// Loads data.file and data.kernels and takes vocabulary, length and parents over where the

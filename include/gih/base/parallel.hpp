@@ -16,8 +16,8 @@ int available_threads();
 void parallel_for(int threads, std::size_t count, const std::function<void(std::size_t)>& body);
 
 /// Chooses for a short loop that runs very often between one thread and all, by how long each took.
-/// Where other processes use the machine, threads that wait for each other a thousand times a second
-/// can be a hundred times slower than one alone. The choice moves no result.
+/// Where other processes use the machine, threads that wait for each other a thousand times a
+/// second can be a hundred times slower than one alone. The choice moves no result.
 class TeamSize {
  public:
   explicit TeamSize(int threads) : threads_(threads), now_(1) {}

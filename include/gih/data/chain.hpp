@@ -30,7 +30,9 @@ class WindowChain {
   int d() const { return d_; }
 
   /// Probability of token k after state Z, and the state that follows (1.1).
-  double next(std::size_t Z, int k) const { return next_[Z * static_cast<std::size_t>(d_) + static_cast<std::size_t>(k)]; }
+  double next(std::size_t Z, int k) const {
+    return next_[Z * static_cast<std::size_t>(d_) + static_cast<std::size_t>(k)];
+  }
   std::size_t successor(std::size_t Z, int k) const;
 
   ChainClasses classes() const;

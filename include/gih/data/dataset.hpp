@@ -21,11 +21,11 @@ enum class Initial { uniform, stationary };
 struct TokenTable {
   int d = 0;
   std::size_t rows = 0;
-  std::size_t columns = 0;  ///< L + 1
-  std::vector<Token> tokens;         ///< rows x columns
-  std::vector<Kernel> kernels;       ///< empty, or one a row
-  std::vector<double> conditional;   ///< empty, or rows x d: pi(. | parents of x_{L+1})
-  std::vector<int> parents{};        ///< parent lags; empty where the file does not tell
+  std::size_t columns = 0;          ///< L + 1
+  std::vector<Token> tokens;        ///< rows x columns
+  std::vector<Kernel> kernels;      ///< empty, or one a row
+  std::vector<double> conditional;  ///< empty, or rows x d: pi(. | parents of x_{L+1})
+  std::vector<int> parents{};       ///< parent lags; empty where the file does not tell
   std::span<const Token> row(std::size_t i) const { return {tokens.data() + i * columns, columns}; }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 // What a training loop needs to know of a model on its data: one call, value and gradient.
 
-
 #include "gih/model/parameters.hpp"
 
 namespace gih {

@@ -2,8 +2,8 @@
 // Scores s of (window, query window) pairs in the simplified variant (2.5).
 //
 // <v^(h), v'^(h)> = sum_ij sigma_i sigma'_j 1(lag i of the window = lag j of the query), so a pair
-// enters only through its *match pattern*: the two lengths and which lags agree. Pairs with the same
-// pattern form a class; a step computes each class once, however many pairs, windows or tokens
+// enters only through its *match pattern*: the two lengths and which lags agree. Pairs with the
+// same pattern form a class; a step computes each class once, however many pairs, windows or tokens
 // there are.
 
 #include <cstdint>
@@ -51,15 +51,15 @@ class PairScores {
   std::vector<Subset> subsets_;
   std::unordered_map<std::uint64_t, std::uint32_t> class_of_pair_;  // key: window * windows + query
   std::unordered_map<std::string, std::uint32_t> class_of_pattern_;
-  std::vector<Lengths> length_;             // by class
-  std::vector<std::size_t> first_match_;    // by class, into match_; classes + 1
+  std::vector<Lengths> length_;           // by class
+  std::vector<std::size_t> first_match_;  // by class, into match_; classes + 1
   std::vector<Match> match_;
 
-  Parameters at_;                 // of the last forward
-  std::vector<double> sigma_;     // (M+1) x H x M: softmax of the first m lags, 0 beyond
-  std::vector<double> inner_;     // H x classes: <v^(h), v'^(h)>
-  std::vector<double> product_;   // nS x classes: K_S
-  std::vector<double> s_;         // classes
+  Parameters at_;                // of the last forward
+  std::vector<double> sigma_;    // (M+1) x H x M: softmax of the first m lags, 0 beyond
+  std::vector<double> inner_;    // H x classes: <v^(h), v'^(h)>
+  std::vector<double> product_;  // nS x classes: K_S
+  std::vector<double> s_;        // classes
 };
 
 }  // namespace gih

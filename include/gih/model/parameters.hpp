@@ -28,7 +28,7 @@ struct Parameters {
   Eigen::VectorXd c;  ///< nS: c_S, ascending subsets
   double a = 0.0;     ///< scalar of the second attention
 
-  double C_D() const { return c.squaredNorm(); }  ///< C_D = sum_S c_S^2
+  double C_D() const { return c.squaredNorm(); }               ///< C_D = sum_S c_S^2
   Eigen::VectorXd p() const { return c.cwiseAbs2() / C_D(); }  ///< p_S = c_S^2 / C_D
   bool all_finite() const;
 };

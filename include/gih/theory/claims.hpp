@@ -33,8 +33,8 @@ const std::vector<Claim>& claim_table();
 struct ClaimResult {
   std::string id, statement, equation, mode;
   bool expected_to_hold = true;
-  Tally tally;            ///< over all worlds
-  std::string where;      ///< world of the least slack
+  Tally tally;        ///< over all worlds
+  std::string where;  ///< world of the least slack
   Verdict counter = Verdict::skipped;
   /// The check came out as expected and the counter-example failed.
   bool as_expected = false;

@@ -55,8 +55,8 @@ Case load(const Arguments& arguments) {
   loaded.prompts.M = loaded.parameters.model.M;
   loaded.prompts.mask = loaded.parameters.model.mask;
   if (*loaded.data.L <= static_cast<std::size_t>(loaded.prompts.M)) {
-    throw InputError(fmt::format("{}: sequences of length {}: must be above the window {}", data_path,
-                                 *loaded.data.L, loaded.prompts.M));
+    throw InputError(fmt::format("{}: sequences of length {}: must be above the window {}",
+                                 data_path, *loaded.data.L, loaded.prompts.M));
   }
   check_parameters(loaded.parameters.model, loaded.parameters.theta);
   return loaded;
@@ -69,9 +69,11 @@ std::unique_ptr<Objective> reference(const Case& loaded) {
     const auto row = table.row(i);
     std::vector<double> target(static_cast<std::size_t>(table.d), 0.0);
     target[row.back()] = 1.0;
-    questions.push_back({{row.begin(), row.end() - 1}, target, 1.0 / static_cast<double>(table.rows)});
+    questions.push_back(
+        {{row.begin(), row.end() - 1}, target, 1.0 / static_cast<double>(table.rows)});
   }
-  return make_reference_engine(loaded.parameters.model, {loaded.parameters.eps}, std::move(questions));
+  return make_reference_engine(loaded.parameters.model, {loaded.parameters.eps},
+                               std::move(questions));
 }
 
 int run_evaluate(const Arguments& arguments) {
@@ -83,7 +85,8 @@ int run_evaluate(const Arguments& arguments) {
   const auto& [model, eps, theta] = loaded.parameters;
   const bool with_gradient = arguments.has("gradient");
   const Prompts prompts = build_prompts(loaded.data, loaded.prompts, Split::train, 1);
-  const auto engine = name == "reference" ? reference(loaded) : make_table_engine(model, {eps}, prompts, 1);
+  const auto engine =
+      name == "reference" ? reference(loaded) : make_table_engine(model, {eps}, prompts, 1);
   const Evaluation at = engine->evaluate(theta, with_gradient ? Blocks::all() : Blocks{}, true);
   if (!std::isfinite(at.loss)) {
     throw RunError(fmt::format("the loss is {}: a target has probability 0 and eps = 0", at.loss));
@@ -109,8 +112,8 @@ int run_evaluate(const Arguments& arguments) {
     fmt::print("{}\n", answer.dump(1));
     return 0;
   }
-  fmt::print("loss {:.17g} (mean over {} prompts, eps {:.6g}, {} engine)\n", at.loss, loaded.data.train, eps,
-             name);
+  fmt::print("loss {:.17g} (mean over {} prompts, eps {:.6g}, {} engine)\n", at.loss,
+             loaded.data.train, eps, name);
   if (with_gradient) {
     const auto subsets = model.subsets();
     for (std::size_t S = 0; S < subsets.size(); ++S) {
@@ -136,11 +139,12 @@ int run_evaluate(const Arguments& arguments) {
 }
 
 std::vector<Option> options() {
-  std::vector<Option> all{{"data", "FILE", "data file or JSON tokens"},
-                          {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
-                          {"gradient", "", "the gradient with respect to c, w and a too"},
-                          {"engine", "NAME", "table (fast, default) or reference (position by position)"},
-                          {"json", "", "one JSON document on stdout"}};
+  std::vector<Option> all{
+      {"data", "FILE", "data file or JSON tokens"},
+      {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
+      {"gradient", "", "the gradient with respect to c, w and a too"},
+      {"engine", "NAME", "table (fast, default) or reference (position by position)"},
+      {"json", "", "one JSON document on stdout"}};
   for (const Option& option : estimator_options()) all.push_back(option);
   return all;
 }
@@ -148,11 +152,8 @@ std::vector<Option> options() {
 }  // namespace
 
 const Command evaluate_command{
-    "evaluate",
-    "prints loss, gradient and predictions of given parameters on given data",
-    "",
-    false,
-    options(),
-    run_evaluate};
+    "evaluate", "prints loss, gradient and predictions of given parameters on given data",
+    "",         false,
+    options(),  run_evaluate};
 
 }  // namespace gih::cli

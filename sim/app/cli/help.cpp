@@ -31,11 +31,11 @@ std::string version_text() {
       build.version, build.git_commit, build.build_type, build.instruction_set, build.compiler,
       EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, BOOST_VERSION / 100000,
       BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100, hdf5_version(), FMT_VERSION / 10000,
-      FMT_VERSION / 100 % 100, FMT_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-      NLOHMANN_JSON_VERSION_PATCH);
+      FMT_VERSION / 100 % 100, FMT_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
+      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
 }
 
-const Command help_command{"help", "prints the table of configuration keys: gih help keys", "keys", false, {},
-                           run_help};
+const Command help_command{
+    "help", "prints the table of configuration keys: gih help keys", "keys", false, {}, run_help};
 
 }  // namespace gih::cli

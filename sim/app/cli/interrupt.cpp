@@ -5,7 +5,9 @@
 namespace gih::cli {
 namespace {
 volatile std::sig_atomic_t flag = 0;
-void set_flag(int) { flag = 1; }
+void set_flag(int) {
+  flag = 1;
+}
 }  // namespace
 
 void watch_interrupts() {
@@ -17,6 +19,8 @@ void watch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return flag != 0; }
+bool interrupted() {
+  return flag != 0;
+}
 
 }  // namespace gih::cli

@@ -25,11 +25,14 @@ const std::vector<Command>& commands() {
 namespace {
 
 void print_usage() {
-  fmt::print("gih: training dynamics of induction heads, simulated and checked against theory\n\n"
-             "usage: gih COMMAND [options]\n\n");
-  for (const Command& command : commands()) fmt::print("  {:<12} {}\n", command.name, command.summary);
-  fmt::print("\n  gih COMMAND --help   options of a command and all configuration keys\n"
-             "  gih --version        version, commit, compiler, libraries\n");
+  fmt::print(
+      "gih: training dynamics of induction heads, simulated and checked against theory\n\n"
+      "usage: gih COMMAND [options]\n\n");
+  for (const Command& command : commands())
+    fmt::print("  {:<12} {}\n", command.name, command.summary);
+  fmt::print(
+      "\n  gih COMMAND --help   options of a command and all configuration keys\n"
+      "  gih --version        version, commit, compiler, libraries\n");
 }
 
 int run(int argc, char** argv) {
@@ -49,8 +52,8 @@ int run(int argc, char** argv) {
     const auto arguments = parse(command, argc - 1, argv + 1);
     return arguments ? command.run(*arguments) : 0;
   }
-  throw InputError(fmt::format("\"{}\" is not a command; the nearest is {}; see gih --help", argv[1],
-                               nearest_name(argv[1], names)));
+  throw InputError(fmt::format("\"{}\" is not a command; the nearest is {}; see gih --help",
+                               argv[1], nearest_name(argv[1], names)));
 }
 
 /// An answer that the disk did not take is no answer.
@@ -61,7 +64,8 @@ void check_stdout() {
 
 /// One line, whatever the names and values in it hold.
 void say(std::string what) {
-  std::replace_if(what.begin(), what.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::replace_if(
+      what.begin(), what.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   tell(fmt::format("gih: {}\n", what));
 }
 

@@ -14,7 +14,8 @@ namespace {
 namespace po = boost::program_options;
 
 const std::vector<Option> config_option{
-    {"config", "FILE", "INI file, run file or data file to take keys from; may be repeated, later wins"}};
+    {"config", "FILE",
+     "INI file, run file or data file to take keys from; may be repeated, later wins"}};
 
 std::string long_name(const Option& option) {
   const std::string name = option.name;
@@ -35,7 +36,8 @@ std::vector<std::string> key_options(int argc, const char* const* argv) {
       names.push_back(name);
       continue;
     }
-    for (int k = 1; k <= stages; ++k) names.push_back(fmt::format("stage.{}.{}", k, name.substr(8)));
+    for (int k = 1; k <= stages; ++k)
+      names.push_back(fmt::format("stage.{}.{}", k, name.substr(8)));
   }
   return names;
 }
@@ -44,8 +46,9 @@ void print_options(const std::vector<Option>& options) {
   for (const Option& option : options) {
     std::string name = option.name;
     const std::size_t comma = name.find(',');
-    name = comma == std::string::npos ? "--" + name
-                                      : fmt::format("-{}, --{}", name.substr(comma + 1), name.substr(0, comma));
+    name = comma == std::string::npos
+               ? "--" + name
+               : fmt::format("-{}, --{}", name.substr(comma + 1), name.substr(0, comma));
     fmt::print("  {:<24} {}\n", fmt::format("{} {}", name, option.argument), option.meaning);
   }
 }
@@ -61,8 +64,8 @@ void print_help(const Command& command) {
   const Settings defaults;
   const Stage stage;
   for (const KeyRow& row : key_table()) {
-    fmt::print("  {:<24} {} [{}]\n  {:<24}   {}\n", row.name, row.meaning, row.get(defaults, &stage), "",
-               row.accepted);
+    fmt::print("  {:<24} {} [{}]\n  {:<24}   {}\n", row.name, row.meaning,
+               row.get(defaults, &stage), "", row.accepted);
   }
 }
 
@@ -96,14 +99,21 @@ std::optional<Arguments> parse(const Command& command, int argc, const char* con
       known.add_options()(option.name, "");
     }
   }
-  const std::vector<std::string> keys = command.takes_keys ? key_options(argc, argv) : std::vector<std::string>{};
-  for (const std::string& key : keys) known.add_options()(key.c_str(), po::value<std::string>(), "");
+  const std::vector<std::string> keys =
+      command.takes_keys ? key_options(argc, argv) : std::vector<std::string>{};
+  for (const std::string& key : keys)
+    known.add_options()(key.c_str(), po::value<std::string>(), "");
 
   std::vector<po::basic_option<char>> typed;
   try {
     // No guessing: a prefix of an option is not that option.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    typed = po::command_line_parser(argc, argv).options(known).style(style).allow_unregistered().run().options;
+    typed = po::command_line_parser(argc, argv)
+                .options(known)
+                .style(style)
+                .allow_unregistered()
+                .run()
+                .options;
   } catch (const po::error& error) {
     throw InputError(error.what());
   }
@@ -112,7 +122,8 @@ std::optional<Arguments> parse(const Command& command, int argc, const char* con
   std::vector<std::string> seen;
   for (const auto& option : typed) {
     if (option.position_key >= 0 || option.string_key.empty()) {
-      arguments.positional.insert(arguments.positional.end(), option.value.begin(), option.value.end());
+      arguments.positional.insert(arguments.positional.end(), option.value.begin(),
+                                  option.value.end());
       continue;
     }
     std::string name = option.string_key;
@@ -121,9 +132,10 @@ std::optional<Arguments> parse(const Command& command, int argc, const char* con
       for (const KeyRow& row : key_table()) {
         if (command.takes_keys) candidates.emplace_back(row.name);
       }
-      throw InputError(fmt::format("{} is not an option of gih {}; the nearest is --{}",
-                                   option.original_tokens.empty() ? name : option.original_tokens.front(),
-                                   command.name, nearest_name(name, candidates)));
+      throw InputError(
+          fmt::format("{} is not an option of gih {}; the nearest is --{}",
+                      option.original_tokens.empty() ? name : option.original_tokens.front(),
+                      command.name, nearest_name(name, candidates)));
     }
     if (name.starts_with("-")) name = name.substr(name.find_first_not_of('-'));
     const std::string value = option.value.empty() ? "" : option.value.front();

@@ -32,8 +32,15 @@ void tell(const std::string& text) {
 }
 
 Progress::Progress(std::string label, std::string unit, double total, double done, bool quiet)
-    : label_(std::move(label)), unit_(std::move(unit)), total_(total), first_(done), done_(done),
-      quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), next_(start_) {
+    : label_(std::move(label)),
+      unit_(std::move(unit)),
+      total_(total),
+      first_(done),
+      done_(done),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_(start_) {
   next_ += terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(5000);
 }
 
@@ -41,7 +48,9 @@ Progress::~Progress() {
   if (drawn_ && terminal_) tell("\r\033[K");
 }
 
-bool Progress::due() { return !quiet_ && Clock::now() >= next_; }
+bool Progress::due() {
+  return !quiet_ && Clock::now() >= next_;
+}
 
 void Progress::update(double done, const std::string& note) {
   done_ = done;
@@ -50,12 +59,14 @@ void Progress::update(double done, const std::string& note) {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double speed = (done_ - first_) / elapsed;
   const double share = total_ > 0.0 ? std::clamp(done_ / total_, 0.0, 1.0) : 1.0;
-  const std::string text = fmt::format("{:3.0f} %  {} {}/s  {} left  {}", 100.0 * share, rate(speed), unit_,
-                                       duration((total_ - done_) / speed), note);
+  const std::string text =
+      fmt::format("{:3.0f} %  {} {}/s  {} left  {}", 100.0 * share, rate(speed), unit_,
+                  duration((total_ - done_) / speed), note);
   if (terminal_) {
     constexpr int width = 24;
     const int full = static_cast<int>(share * width);
-    tell(fmt::format("\r\033[K{} [{}{}] {}", label_, std::string(static_cast<std::size_t>(full), '#'),
+    tell(fmt::format("\r\033[K{} [{}{}] {}", label_,
+                     std::string(static_cast<std::size_t>(full), '#'),
                      std::string(static_cast<std::size_t>(width - full), '.'), text));
     next_ = now + std::chrono::milliseconds(200);
   } else {

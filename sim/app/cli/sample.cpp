@@ -43,8 +43,9 @@ int run_sample(const Arguments& arguments) {
   const double kernel_bytes =
       with_kernels ? static_cast<double>(kernel_rows(data.d, data.parents.size()) * d) * 8.0 : 0.0;
   // Twice: the table, and the file made of it.
-  check_memory(settings, 50e6 + 2.0 * static_cast<double>(rows) *
-                                    (2.0 * static_cast<double>(*data.L + 1) + 8.0 * data.d + kernel_bytes));
+  check_memory(settings,
+               50e6 + 2.0 * static_cast<double>(rows) *
+                          (2.0 * static_cast<double>(*data.L + 1) + 8.0 * data.d + kernel_bytes));
   watch_interrupts();  // before the lock, so that a signal never leaves it behind
   const OutputLock lock(output);
   TokenTable table;
@@ -55,7 +56,8 @@ int run_sample(const Arguments& arguments) {
   table.conditional.resize(rows * d);
   if (with_kernels) table.kernels.resize(rows);
   {
-    Progress progress("sampling", "sequences", static_cast<double>(rows), 0.0, arguments.has("quiet"));
+    Progress progress("sampling", "sequences", static_cast<double>(rows), 0.0,
+                      arguments.has("quiet"));
     // About a tenth of a second between looks at interrupts, however long the sequences are.
     const auto threads = static_cast<std::size_t>(settings.thread_count());
     const std::size_t round = threads * std::clamp<std::size_t>(2'000'000 / table.columns, 1, 2048);

@@ -51,20 +51,24 @@ json run_json(const std::string& path, const RunFile& run) {
 void print_run(const std::string& path, const RunFile& run) {
   const TrainState& state = run.state;
   fmt::print("{}: run file, {}\n", path,
-             run.complete ? "finished" : fmt::format("unfinished: stage {}, step {}", state.stage, state.step));
-  fmt::print("written {} by gih {} (commit {}, {})\n", run.created, run.gih_version, run.git_commit, run.compiler);
+             run.complete ? "finished"
+                          : fmt::format("unfinished: stage {}, step {}", state.stage, state.step));
+  fmt::print("written {} by gih {} (commit {}, {})\n", run.created, run.gih_version, run.git_commit,
+             run.compiler);
   for (std::size_t i = 0; i < state.log.size(); ++i) {
     const LogRow& row = state.log[i];
     const bool last = i + 1 == state.log.size() || state.log[i + 1].stage != row.stage;
     if (!last) continue;
-    fmt::print("stage {}: to step {}, train loss {:.6f}, validation loss {:.6f}, a {:.6g}, C_D {:.6g}\n",
-               row.stage, row.step, row.train_loss, row.validation_loss, row.theta.a, row.theta.C_D());
+    fmt::print(
+        "stage {}: to step {}, train loss {:.6f}, validation loss {:.6f}, a {:.6g}, C_D {:.6g}\n",
+        row.stage, row.step, row.train_loss, row.validation_loss, row.theta.a, row.theta.C_D());
   }
   const Eigen::VectorXd p = state.theta.p();
   const auto subsets = run.model.subsets();
   fmt::print("p_S:");
   for (std::size_t S = 0; S < subsets.size(); ++S) {
-    fmt::print("  {} {:.6f}", subset_code(subsets[S], run.model.H), p[static_cast<Eigen::Index>(S)]);
+    fmt::print("  {} {:.6f}", subset_code(subsets[S], run.model.H),
+               p[static_cast<Eigen::Index>(S)]);
   }
   fmt::print("\nw, a row for each head, lags -1, -2, ...:\n");
   for (Eigen::Index h = 0; h < state.theta.w.rows(); ++h) {
@@ -86,7 +90,8 @@ void print_data(const std::string& path, const TokenTable& table) {
   }
   fmt::print("\nfirst sequence:");
   const auto first = table.row(0);
-  for (std::size_t l = 0; l < std::min<std::size_t>(first.size(), 60); ++l) fmt::print(" {}", first[l]);
+  for (std::size_t l = 0; l < std::min<std::size_t>(first.size(), 60); ++l)
+    fmt::print(" {}", first[l]);
   fmt::print("{}\n", first.size() > 60 ? " ..." : "");
 }
 
@@ -94,7 +99,8 @@ int run_show(const Arguments& arguments) {
   std::string path = arguments.positional.front();
   // The name of a run that is still going on means its unfinished file.
   std::error_code ignored;  // what is wrong with a name is said where the file is opened
-  if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(part_path(path), ignored)) {
+  if (!std::filesystem::exists(path, ignored) &&
+      std::filesystem::exists(part_path(path), ignored)) {
     path = part_path(path);
   }
   const bool as_json = arguments.has("json");
@@ -109,9 +115,12 @@ int run_show(const Arguments& arguments) {
   }
   const TokenTable table = read_tokens(path);
   if (as_json) {
-    const json answer{{"file", path},          {"format", "gih-data"},
-                      {"rows", table.rows},    {"columns", table.columns},
-                      {"vocab", table.d},      {"kernels", !table.kernels.empty()},
+    const json answer{{"file", path},
+                      {"format", "gih-data"},
+                      {"rows", table.rows},
+                      {"columns", table.columns},
+                      {"vocab", table.d},
+                      {"kernels", !table.kernels.empty()},
                       {"conditional", !table.conditional.empty()}};
     fmt::print("{}\n", answer.dump(1, ' ', false, json::error_handler_t::replace));
   } else {
@@ -122,11 +131,7 @@ int run_show(const Arguments& arguments) {
 
 }  // namespace
 
-const Command show_command{"show",
-                           "prints what a run file or data file holds",
-                           "FILE",
-                           false,
-                           {{"json", "", "one JSON document on stdout"}},
-                           run_show};
+const Command show_command{"show", "prints what a run file or data file holds",   "FILE",
+                           false,  {{"json", "", "one JSON document on stdout"}}, run_show};
 
 }  // namespace gih::cli

@@ -31,8 +31,9 @@ void check_same_run(const std::string& config, const std::string& name, const Ar
   std::vector<Assignment> keys = read_ini(config, name);
   keys.insert(keys.end(), arguments.keys.begin(), arguments.keys.end());
   if (without_run_keys(to_ini(resolve(keys))) != without_run_keys(config)) {
-    throw InputError(fmt::format("--resume {}: the run there has another configuration; leave out all keys but run.*",
-                                 output.string()));
+    throw InputError(fmt::format(
+        "--resume {}: the run there has another configuration; leave out all keys but run.*",
+        output.string()));
   }
 }
 
@@ -73,7 +74,8 @@ class Watch {
   Watch(Plan& plan, bool quiet) : plan_(plan), quiet_(quiet), saved_(Clock::now()) {}
 
   bool drawing(const char* what, std::size_t total, std::size_t done) {
-    if (!progress_ || drawn_ != what) start(drawn_ = what, "sequences", static_cast<double>(total), 0.0);
+    if (!progress_ || drawn_ != what)
+      start(drawn_ = what, "sequences", static_cast<double>(total), 0.0);
     progress_->update(static_cast<double>(done));
     return !interrupted();
   }
@@ -89,10 +91,12 @@ class Watch {
       save(state);
       return false;
     }
-    if (std::chrono::duration<double>(Clock::now() - saved_).count() >= plan_.settings.checkpoint) save(state);
+    if (std::chrono::duration<double>(Clock::now() - saved_).count() >= plan_.settings.checkpoint)
+      save(state);
     if (progress_->due()) {
-      progress_->update(static_cast<double>(state.step),
-                        fmt::format("loss {:.6f}", state.log.empty() ? 0.0 : state.log.back().train_loss));
+      progress_->update(
+          static_cast<double>(state.step),
+          fmt::format("loss {:.6f}", state.log.empty() ? 0.0 : state.log.back().train_loss));
     }
     return true;
   }
@@ -133,10 +137,10 @@ std::string summary(const Plan& plan) {
   Eigen::Index best = 0;
   p.maxCoeff(&best);
   const LogRow& last = state.log.back();
-  return fmt::format("{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}\n",
-                     plan.output.string(), state.log.size(), last.train_loss, last.validation_loss,
-                     state.theta.a, subset_code(subsets[static_cast<std::size_t>(best)], plan.settings.model.H),
-                     p[best]);
+  return fmt::format(
+      "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}\n",
+      plan.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
+      subset_code(subsets[static_cast<std::size_t>(best)], plan.settings.model.H), p[best]);
 }
 
 int execute(Plan& plan, bool quiet) {
@@ -145,8 +149,9 @@ int execute(Plan& plan, bool quiet) {
   const auto engine = [&](Split split, const char* what) -> std::unique_ptr<Objective> {
     const std::size_t count = settings.data.count(split);
     if (count == 0) return nullptr;
-    const Prompts prompts = build_prompts(settings.data, settings.prompts, split, settings.thread_count(),
-                                          [&](std::size_t done) { return watch.drawing(what, count, done); });
+    const Prompts prompts =
+        build_prompts(settings.data, settings.prompts, split, settings.thread_count(),
+                      [&](std::size_t done) { return watch.drawing(what, count, done); });
     if (interrupted()) return nullptr;
     return make_table_engine(settings.model, {settings.eps()}, prompts, settings.thread_count());
   };
@@ -189,11 +194,14 @@ int run_train(const Arguments& arguments) {
   }
   check_writable_target(output, overwrite);
   if (resume && !unfinished && !arguments.has("config")) {
-    throw InputError(fmt::format("--resume {}: there is no unfinished run {}", output.string(), part.string()));
+    throw InputError(
+        fmt::format("--resume {}: there is no unfinished run {}", output.string(), part.string()));
   }
   if (unfinished && !resume && !overwrite) {
-    throw InputError(fmt::format("{}: an unfinished run is there; go on with --resume {}, or start again with "
-                                 "--overwrite", part.string(), output.string()));
+    throw InputError(
+        fmt::format("{}: an unfinished run is there; go on with --resume {}, or start again with "
+                    "--overwrite",
+                    part.string(), output.string()));
   }
   Plan plan = resume && unfinished ? resumed(arguments, output) : fresh(arguments, output);
   check_memory(plan.settings, training_bytes(plan.settings));
@@ -224,7 +232,8 @@ const Command train_command{
     "",
     true,
     {{"output,o", "FILE", "run file to write (default run.h5)"},
-     {"resume", "RUN.h5", "go on with the unfinished run of this output; with --config, start it if there is none"},
+     {"resume", "RUN.h5",
+      "go on with the unfinished run of this output; with --config, start it if there is none"},
      {"overwrite", "", "replace the output if it exists"},
      {"quiet,q", "", "no progress"}},
     run_train};

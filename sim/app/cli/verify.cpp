@@ -25,32 +25,44 @@ struct Line {
 };
 
 /// JSON has no infinity and no NaN: null.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json number(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
 
 json to_json(const std::vector<Line>& lines) {
   json rows = json::array();
   for (const Line& line : lines) {
-    rows.push_back({{"id", line.id}, {"statement", line.statement}, {"equation", line.equation},
-                    {"mode", line.mode}, {"left", number(line.left)}, {"right", number(line.right)},
-                    {"slack", number(line.slack)}, {"ratio", number(line.ratio)},
-                    {"checked", line.checked}, {"verdict", line.verdict}, {"expected", line.expected},
-                    {"failure", line.failure}, {"note", line.note}});
+    rows.push_back({{"id", line.id},
+                    {"statement", line.statement},
+                    {"equation", line.equation},
+                    {"mode", line.mode},
+                    {"left", number(line.left)},
+                    {"right", number(line.right)},
+                    {"slack", number(line.slack)},
+                    {"ratio", number(line.ratio)},
+                    {"checked", line.checked},
+                    {"verdict", line.verdict},
+                    {"expected", line.expected},
+                    {"failure", line.failure},
+                    {"note", line.note}});
   }
   return {{"claims", rows}};
 }
 
 std::string painted(const std::string& verdict, bool failure, bool colours) {
   const char* colour = failure ? "1;31" : verdict == "PASS" ? "32" : verdict == "FAIL" ? "33" : "2";
-  return colours ? fmt::format("\033[{}m{:<9}\033[0m", colour, verdict) : fmt::format("{:<9}", verdict);
+  return colours ? fmt::format("\033[{}m{:<9}\033[0m", colour, verdict)
+                 : fmt::format("{:<9}", verdict);
 }
 
 void print_lines(const std::vector<Line>& lines) {
   const bool colours = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{:<9} {:<18} {:>12} {:>12} {:>10} {:>8}  {}\n", "verdict", "id", "left", "right", "slack",
-             "checked", "statement");
+  fmt::print("{:<9} {:<18} {:>12} {:>12} {:>10} {:>8}  {}\n", "verdict", "id", "left", "right",
+             "slack", "checked", "statement");
   for (const Line& line : lines) {
-    fmt::print("{} {:<18} {:>12.5g} {:>12.5g} {:>10.2g} {:>8}  {} [{}]\n", painted(line.verdict, line.failure, colours),
-               line.id, line.left, line.right, line.slack, line.checked, line.statement, line.equation);
+    fmt::print("{} {:<18} {:>12.5g} {:>12.5g} {:>10.2g} {:>8}  {} [{}]\n",
+               painted(line.verdict, line.failure, colours), line.id, line.left, line.right,
+               line.slack, line.checked, line.statement, line.equation);
     if (!line.note.empty()) fmt::print("{:>9} {:<18} {}\n", "", "", line.note);
   }
 }
@@ -62,7 +74,8 @@ int report(const std::vector<Line>& lines, bool as_json, const std::string& clos
     fmt::print("{}\n", to_json(lines).dump(1));
   } else {
     print_lines(lines);
-    fmt::print("\n{}{}\n", closing, failures == 0 ? "" : fmt::format("; NOT as the theory has it: {}", failures));
+    fmt::print("\n{}{}\n", closing,
+               failures == 0 ? "" : fmt::format("; NOT as the theory has it: {}", failures));
   }
   return failures == 0 && !lines.empty() ? 0 : 1;
 }
@@ -71,9 +84,19 @@ Line line_of(const Check& check) {
   const Verdict verdict = check.tally.verdict();
   std::string note = check.note;
   if (verdict == Verdict::skipped) note = check.tally.why();
-  return {check.id, check.statement, check.equation, check.mode, verdict_name(verdict),
-          check.binding ? "PASS" : "", note, check.tally.left(), check.tally.right(), check.tally.slack(),
-          check.tally.ratio(), check.tally.checked(), check.binding && verdict == Verdict::fail};
+  return {check.id,
+          check.statement,
+          check.equation,
+          check.mode,
+          verdict_name(verdict),
+          check.binding ? "PASS" : "",
+          note,
+          check.tally.left(),
+          check.tally.right(),
+          check.tally.slack(),
+          check.tally.ratio(),
+          check.tally.checked(),
+          check.binding && verdict == Verdict::fail};
 }
 
 int verify_claims(const Arguments& arguments) {
@@ -85,9 +108,9 @@ int verify_claims(const Arguments& arguments) {
     if (!claim.expected_to_hold) note += "; as printed in the paper, known to fail";
     if (claim.counter != Verdict::fail) note += "; ITS COUNTER-EXAMPLE DID NOT FAIL";
     lines.push_back({claim.id, claim.statement, claim.equation, claim.mode,
-                     verdict_name(claim.tally.verdict()), claim.expected_to_hold ? "PASS" : "FAIL", note,
-                     claim.tally.left(), claim.tally.right(), claim.tally.slack(), claim.tally.ratio(),
-                     claim.tally.checked(), !claim.as_expected});
+                     verdict_name(claim.tally.verdict()), claim.expected_to_hold ? "PASS" : "FAIL",
+                     note, claim.tally.left(), claim.tally.right(), claim.tally.slack(),
+                     claim.tally.ratio(), claim.tally.checked(), !claim.as_expected});
   }
   const auto count = lines.size();
   return report(lines, arguments.has("json"),
@@ -98,12 +121,13 @@ Setup setup_of(const Settings& settings, const Arguments& arguments) {
   if (settings.data.table) {
     throw InputError("data.file: the theory needs a prior, not tokens; leave the key out");
   }
-  Setup setup{settings.data, settings.model, initial_parameters(settings), settings.eps(),
-              settings.schedule, 2000, settings.thread_count()};
+  Setup setup{settings.data,     settings.model, initial_parameters(settings), settings.eps(),
+              settings.schedule, 2000,           settings.thread_count()};
   if (arguments.has("kernels")) {
     const auto kernels = to_integer(arguments.get("kernels"));
     if (!kernels || *kernels < 2 || *kernels > 100000000) {
-      throw InputError(fmt::format("--kernels {}: must be a whole number from 2 to 1e8", arguments.get("kernels")));
+      throw InputError(fmt::format("--kernels {}: must be a whole number from 2 to 1e8",
+                                   arguments.get("kernels")));
     }
     setup.kernels = *kernels;
   }
@@ -111,9 +135,9 @@ Setup setup_of(const Settings& settings, const Arguments& arguments) {
 }
 
 std::string closing(const std::vector<Check>& conditions) {
-  return conditions_hold(conditions)
-             ? "the theorem's conditions hold here"
-             : "the theorem's conditions do not all hold here, so its conclusions are reported, not demanded";
+  return conditions_hold(conditions) ? "the theorem's conditions hold here"
+                                     : "the theorem's conditions do not all hold here, so its "
+                                       "conclusions are reported, not demanded";
 }
 
 int verify_configuration(const Arguments& arguments) {
@@ -147,15 +171,16 @@ int verify_run(const Arguments& arguments) {
 void print_list() {
   for (const Claim& claim : claim_table()) {
     fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", claim.id, claim.statement, claim.equation,
-               claim.mode == Mode::exact ? "exact" : "sampled", claim.holds ? "holds" : "fails as printed",
-               claim.counter_meaning);
+               claim.mode == Mode::exact ? "exact" : "sampled",
+               claim.holds ? "holds" : "fails as printed", claim.counter_meaning);
   }
 }
 
 int run_verify(const Arguments& arguments) {
   if (arguments.has("list")) {
-    fmt::print("| id | statement | where | mode | expected | counter-example |\n"
-               "| --- | --- | --- | --- | --- | --- |\n");
+    fmt::print(
+        "| id | statement | where | mode | expected | counter-example |\n"
+        "| --- | --- | --- | --- | --- | --- |\n");
     print_list();
     return 0;
   }
@@ -170,11 +195,13 @@ int run_verify(const Arguments& arguments) {
 
 const Command verify_command{
     "verify",
-    "checks the theory: its claims in small exact worlds, its conditions for a configuration, a run against it",
+    "checks the theory: its claims in small exact worlds, its conditions for a configuration, a "
+    "run against it",
     "",
     true,
     {{"claims", "all|ID,ID", "the definitions, lemmas and theorems, each with a counter-example"},
-     {"run", "RUN.h5", "did the training do what the theorem says; written into the file's /checks"},
+     {"run", "RUN.h5",
+      "did the training do what the theorem says; written into the file's /checks"},
      {"kernels", "COUNT", "kernels of the prior for means over it (default 2000)"},
      {"no-save", "", "leave the run file as it is"},
      {"list", "", "the table of claims, in Markdown"},
