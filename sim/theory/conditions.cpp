@@ -29,6 +29,28 @@ PriorFacts prior_facts(const Setup& setup) {
   return facts;
 }
 
+Check forecast(const Setup& setup, const PriorFacts& facts) {
+  Check check =
+      make("forecast", "at these weights and this L, stage I selects S*", "E.7", "sampled");
+  const Prompts prompts = build_prompts(setup.data, setup.prompts, Split::train, setup.threads);
+  const Choice seen =
+      finite_information(prompts, setup.data.train, setup.model, setup.theta.w, setup.eps);
+  const auto heads = setup.model.subsets();
+  const Subset leader = heads[seen.S_star];
+  if (leader == facts.S_star()) {
+    check.tally.at_most(0.0, seen.gap, seen.gap_error);
+  } else {
+    const auto star = std::find(heads.begin(), heads.end(), facts.S_star()) - heads.begin();
+    const auto behind = static_cast<std::size_t>(star);
+    check.tally.at_most(seen.behind[behind], 0.0, seen.behind_error[behind]);
+  }
+  check.note = fmt::format(
+      "g_1 is largest for {}, ahead of {} by {:.4f} +- {:.4f} over {} sequences",
+      subset_code(leader, setup.model.H), subset_code(heads[seen.runner_up], setup.model.H),
+      seen.gap, seen.gap_error, setup.data.train);
+  return check;
+}
+
 std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts) {
   const ModelSpec& model = setup.model;
   const Information& info = facts.information;

@@ -28,6 +28,7 @@ struct Check {
 struct Setup {
   DataSpec data;
   ModelSpec model;
+  PromptSpec prompts;
   Parameters theta;  ///< at the start
   double eps = 0.0;
   Schedule schedule;
@@ -47,6 +48,10 @@ struct PriorFacts {
 };
 
 PriorFacts prior_facts(const Setup& setup);
+
+/// Which subset stage I will select: the leader of g_{1,S} over the training prompts at the initial
+/// weights (4.6), against S*. No hypothesis, but what a violated one leads to.
+Check forecast(const Setup& setup, const PriorFacts& facts);
 
 /// Hypotheses of the theorem, one check each, none binding: a configuration need not satisfy them.
 std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts);

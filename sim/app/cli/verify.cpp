@@ -122,8 +122,14 @@ Setup setup_of(const Settings& settings, const Arguments& arguments) {
   if (settings.data.table) {
     throw InputError("data.file: the theory needs a prior, not tokens; leave the key out");
   }
-  Setup setup{settings.data,     settings.model, initial_parameters(settings), settings.eps(),
-              settings.schedule, 2000,           settings.thread_count()};
+  Setup setup{settings.data,
+              settings.model,
+              settings.prompts,
+              initial_parameters(settings),
+              settings.eps(),
+              settings.schedule,
+              2000,
+              settings.thread_count()};
   if (arguments.has("kernels")) {
     const auto kernels = to_integer(arguments.get("kernels"));
     if (!kernels || *kernels < 2 || *kernels > 100000000) {
@@ -147,6 +153,7 @@ int verify_configuration(const Arguments& arguments) {
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Line> lines;
   for (const Check& check : conditions) lines.push_back(line_of(check));
+  lines.push_back(line_of(forecast(setup, facts)));
   return report(lines, arguments.has("json"), closing(conditions));
 }
 
@@ -157,6 +164,7 @@ int verify_run(const Arguments& arguments) {
   const PriorFacts facts = prior_facts(setup);
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Check> checks = check_run(setup, facts, conditions, run.state.log);
+  checks.push_back(forecast(setup, facts));
   checks.push_back(check_gih_distance(setup, run.state.theta));
   checks.insert(checks.end(), conditions.begin(), conditions.end());
   std::vector<Line> lines;
