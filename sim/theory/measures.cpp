@@ -29,13 +29,17 @@ double cross_entropy(Law y, Law target, Law, double) {
   return minus_log(y, target, 0.0);
 }
 
-/// Between laws the added y - pi sums to 0; it makes every term at least 0, so that two laws that
-/// are close do not give a negative divergence.
+/// Between laws the added y - pi sums to 0; it makes every term a square to first order, and log1p
+/// keeps its digits, so that two laws that are close do not give a negative divergence.
 double kullback_leibler(Law y, Law, Law pi, double) {
   double sum = 0.0;
   for (std::size_t k = 0; k < y.size(); ++k) {
     double term = y[k] - pi[k];
-    if (pi[k] > 0.0) term += pi[k] * std::log(pi[k] / y[k]);
+    if (pi[k] > 0.5 * y[k]) {
+      term += pi[k] * std::log1p((pi[k] - y[k]) / y[k]);
+    } else if (pi[k] > 0.0) {
+      term += pi[k] * std::log(pi[k] / y[k]);
+    }
     sum += term;
   }
   return sum;
