@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "gih/base/parallel.hpp"
+#include "gih/model/reference_engine.hpp"
 #include "gih/model/table_engine.hpp"
 #include "protocol.hpp"
 
@@ -41,6 +42,23 @@ void epoch_by_length(benchmark::State& state) {
          Blocks::all(), available_threads());
 }
 
+/// The position-by-position engine on a hundredth of the sequences: times 100 it is one epoch.
+void reference_hundredth(benchmark::State& state) {
+  const DataSpec data = benchmark_protocol::data(90);
+  std::vector<ReferenceQuestion> questions;
+  std::vector<Token> x(*data.L + 1);
+  for (std::size_t i = 0; i < data.train; ++i) {
+    draw_sequence(data, sequence_kernel(data, Split::train, i), Split::train, i, x);
+    ReferenceQuestion question{{x.begin(), x.end() - 1}, std::vector<double>(3, 0.0), 1.0 / 90.0};
+    question.target[x.back()] = 1.0;
+    questions.push_back(question);
+  }
+  const auto engine = make_reference_engine({}, {0.1}, questions);
+  const Parameters theta = benchmark_protocol::start();
+  for (auto _ : state) benchmark::DoNotOptimize(engine->evaluate(theta, Blocks::all(), false));
+}
+
+BENCHMARK(reference_hundredth)->Unit(benchmark::kMillisecond);
 BENCHMARK(epoch_c)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(
     benchmark::kMicrosecond);
 BENCHMARK(epoch_w)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(
