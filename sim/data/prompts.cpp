@@ -216,8 +216,10 @@ Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split,
   all.d = data.d;
   all.M = spec.M;
   // Rounds of chunks: a round is drawn in parallel and appended in order, so what is not yet
-  // appended stays small.
-  constexpr std::size_t chunk = 64;
+  // appended stays small. It takes a fraction of a second, so that `done` is heard in time.
+  const double entries = data.table ? 0.0 : std::pow(data.d, data.parents.size() + 1);
+  const double work = 20.0 * entries + (data.L ? static_cast<double>(*data.L) : 0.0);
+  const auto chunk = static_cast<std::size_t>(std::clamp(1e6 / work, 1.0, 64.0));
   const std::size_t round = chunk * static_cast<std::size_t>(threads) * 8;
   std::vector<Piece> pieces;
   for (std::size_t begin = 0; begin < count; begin += round) {
