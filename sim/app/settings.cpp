@@ -29,7 +29,7 @@ double machine_bytes() {
 double log_bytes(const Settings& settings) {
   double rows = 1.0;
   for (const Stage& stage : settings.schedule) {
-    const double steps = static_cast<double>(stage.epochs);
+    const double steps = stage.method == "flow" ? stage.time : static_cast<double>(stage.epochs);
     rows += settings.log_every > 0 ? steps / static_cast<double>(settings.log_every) + 2.0
                                    : std::min(steps + 1.0, 2000.0);
   }
@@ -137,6 +137,18 @@ void check_settings(const Settings& settings) {
       (data.table->conditional.empty() || settings.prompts.positions == Positions::sequential)) {
     throw InputError(fmt::format("data.target = conditional: must be sampled, as {} has no kernels",
                                  settings.file));
+  }
+  for (std::size_t k = 0; k < settings.schedule.size(); ++k) {
+    const Stage& stage = settings.schedule[k];
+    const bool flow = stage.method == "flow";
+    if (flow && stage.epochs > 0) {
+      throw InputError(fmt::format("stage.{}.epochs = {}: must be 0 with method flow, which lasts stage.{}.time",
+                                   k + 1, stage.epochs, k + 1));
+    }
+    if (!flow && stage.time > 0.0) {
+      throw InputError(fmt::format("stage.{}.time = {}: must be 0 with method {}, which takes stage.{}.epochs",
+                                   k + 1, to_text(stage.time), stage.method, k + 1));
+    }
   }
   check_data(data);
   check_model(model);

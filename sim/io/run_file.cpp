@@ -137,6 +137,9 @@ void write_state(hdf5::Writer& file, const Sizes& sizes, const TrainState& state
   file.dataset("/state/stage", {}, std::vector<int>{state.stage},
                "stage to go on with; one more than there are once the run is done");
   file.dataset("/state/step", {}, std::vector<std::uint64_t>{state.step}, "steps done in it");
+  file.dataset("/state/time", {}, std::vector<double>{state.time}, "flow time done in it");
+  file.dataset("/state/next_step", {}, std::vector<double>{state.next_step},
+               "step size that the flow goes on with; 0 for gd and before the first step");
   const Parameters& theta = state.theta;
   file.dataset("/state/w", sizes.of(Per::weight),
                std::span(theta.w.data(), static_cast<std::size_t>(theta.w.size())),
@@ -206,6 +209,8 @@ TrainState read_state(const hdf5::Reader& file, const Sizes& sizes) {
   TrainState state;
   state.stage = file.integers("/state/stage", {}).front();
   state.step = file.counts("/state/step", {}).front();
+  state.time = file.doubles("/state/time", {}).front();
+  state.next_step = file.doubles("/state/next_step", {}).front();
   state.theta = empty_parameters(sizes);
   const auto w = file.doubles("/state/w", sizes.of(Per::weight));
   const auto c = file.doubles("/state/c", sizes.of(Per::subset));

@@ -109,8 +109,8 @@ void normalisation(const RunView& run, Check& check) {
   if (stage == nullptr) return skip_without("c", check);
   const double first = stage->rows.front().theta.C_D();
   const double last = stage->rows.back().theta.C_D();
-  check.tally.at_most(std::abs(last / first - 1.0), 0.01);
   check.binding = stage->stage.method == "flow";
+  check.tally.at_most(std::abs(last / first - 1.0), check.binding ? 10.0 * stage->stage.tolerance : 0.01);
   check.note = fmt::format(
       "C_D(end) / C_D(0) = {:.4f}; the lemma is about the flow, a gd step adds rate^2 |grad_c|^2",
       last / first);

@@ -20,4 +20,18 @@ std::vector<std::size_t> log_steps(std::size_t epochs, std::size_t every) {
   return steps;
 }
 
+std::vector<double> log_times(double time, double every) {
+  std::vector<double> times{0.0};
+  if (every > 0.0) {
+    for (double i = 1.0; i * every < time; i += 1.0) times.push_back(i * every);
+  } else {
+    constexpr int points = 998;
+    for (int i = 0; i < points && time > 0.0; ++i) {
+      times.push_back(time * std::pow(10.0, -6.0 * (1.0 - static_cast<double>(i) / points)));
+    }
+  }
+  if (time > 0.0) times.push_back(time);
+  return times;
+}
+
 }  // namespace gih

@@ -29,7 +29,9 @@ LogRow only_row(Objective& train_objective, Objective* validation, const Paramet
 }  // namespace
 
 TrainState initial_state(const Parameters& theta) {
-  return {1, 0, theta, {}};
+  TrainState state;
+  state.theta = theta;
+  return state;
 }
 
 bool train(const Schedule& schedule, std::size_t log_every, Objective& train_objective,
@@ -43,13 +45,14 @@ bool train(const Schedule& schedule, std::size_t log_every, Objective& train_obj
     for (const IntegratorRow& row : integrator_table()) {
       if (stage.method != row.name) continue;
       known = true;
-      StageRun run{train_objective, validation, stage, log_steps(stage.epochs, log_every),
-                   state,           observer};
+      StageRun run{train_objective, validation, stage, log_every, state, observer};
       if (!row.run(run)) return false;
     }
     if (!known) throw InputError(fmt::format("stage method \"{}\" is unknown", stage.method));
     ++state.stage;
     state.step = 0;
+    state.time = 0.0;
+    state.next_step = 0.0;
   }
   return true;
 }

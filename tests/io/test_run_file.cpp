@@ -49,6 +49,8 @@ RunFile sample_run(std::size_t rows) {
   }
   run.state.stage = 3;
   run.state.step = 17;
+  run.state.time = 1.0 / 3.0;
+  run.state.next_step = 1e-7 / 3.0;
   run.state.theta = parameters(run.model, 99.9);
   return run;
 }
@@ -73,6 +75,8 @@ void check_same(const RunFile& x, const RunFile& y) {
   CHECK(x.model.M == y.model.M);
   CHECK(x.state.stage == y.state.stage);
   CHECK(x.state.step == y.state.step);
+  CHECK(x.state.time == y.state.time);
+  CHECK(x.state.next_step == y.state.next_step);
   CHECK(same_bits(x.state.theta, y.state.theta));
   REQUIRE(x.state.log.size() == y.state.log.size());
   for (std::size_t t = 0; t < x.state.log.size(); ++t) {

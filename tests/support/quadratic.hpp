@@ -56,6 +56,18 @@ class Quadratic : public Objective {
     return theta;
   }
 
+  /// Parameters of the gradient flow at time t.
+  Parameters flow(const Parameters& start, Blocks blocks, double t) const {
+    const auto move = [&](auto& x, const auto& curvature, const auto& target) {
+      x = target.array() + (-t * curvature.array()).exp() * (x.array() - target.array());
+    };
+    Parameters theta = start;
+    if (blocks.w) move(theta.w, curvature_.w, target_.w);
+    if (blocks.c) move(theta.c, curvature_.c, target_.c);
+    if (blocks.a) theta.a = target_.a + std::exp(-t * curvature_.a) * (start.a - target_.a);
+    return theta;
+  }
+
   Blocks asked;  ///< of the last evaluation
 
  private:

@@ -17,7 +17,7 @@ struct StageRun {
   Objective& train;
   Objective* validation;  ///< none: the validation loss is NaN
   const Stage& stage;
-  std::vector<std::size_t> log_steps;
+  std::size_t log_every;  ///< steps (gd) or units of time (flow) between rows; 0: auto
   TrainState& state;  ///< starts at state.step of the stage; rows go to state.log
   const StepObserver& observer;
 };

@@ -10,8 +10,8 @@ namespace gih {
 
 struct LogRow {
   int stage = 0;         ///< 1, 2, ...; 0 for a run without stages
-  std::size_t step = 0;  ///< gd steps so far in the stage
-  double time = 0.0;     ///< flow time so far in the stage: step x learning rate
+  std::size_t step = 0;  ///< steps so far in the stage
+  double time = 0.0;     ///< flow time so far in the stage; gd: step x learning rate
   double train_loss = 0.0;
   double validation_loss = 0.0;  ///< NaN when there is no validation data
   Parameters theta;
@@ -24,6 +24,8 @@ using Log = std::vector<LogRow>;
 struct TrainState {
   int stage = 1;         ///< stage under way, 1 ..; one more than there are once the run is done
   std::size_t step = 0;  ///< steps done in it
+  double time = 0.0;     ///< flow time done in it
+  double next_step = 0.0;  ///< step size that the flow's error control asks for; 0: none yet
   Parameters theta;
   Log log;
 };

@@ -84,8 +84,10 @@ class Watch {
     if (state.stage != stage_) {
       stage_ = state.stage;
       const Stage& stage = plan_.settings.schedule[static_cast<std::size_t>(stage_ - 1)];
-      start(fmt::format("stage {}/{}", stage_, plan_.settings.schedule.size()), "epochs",
-            static_cast<double>(stage.epochs), static_cast<double>(state.step));
+      is_flow_ = stage.method == "flow";
+      start(fmt::format("stage {}/{}", stage_, plan_.settings.schedule.size()),
+            is_flow_ ? "time" : "epochs", is_flow_ ? stage.time : static_cast<double>(stage.epochs),
+            done_of(state));
     }
     if (interrupted()) {
       save(state);
@@ -112,6 +114,10 @@ class Watch {
  private:
   using Clock = std::chrono::steady_clock;
 
+  double done_of(const TrainState& state) const {
+    return is_flow_ ? state.time : static_cast<double>(state.step);
+  }
+
   void start(const std::string& label, const char* unit, double total, double done) {
     progress_.reset();
     progress_ = std::make_unique<Progress>(label, unit, total, done, quiet_);
@@ -120,6 +126,7 @@ class Watch {
   Plan& plan_;
   bool quiet_;
   int stage_ = 0;
+  bool is_flow_ = false;
   std::string drawn_;
   Clock::time_point saved_;
   std::unique_ptr<Progress> progress_;

@@ -1,0 +1,161 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
+#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
+#include <cmath>
+
+#include "gih/training/schedule.hpp"
+#include "methods.hpp"
+
+namespace gih {
+namespace {
+
+namespace odeint = boost::numeric::odeint;
+using State = std::vector<double>;
+using Stepper = odeint::controlled_runge_kutta<odeint::runge_kutta_dopri5<State>>;
+
+constexpr std::size_t most_steps = 10'000'000;
+
+/// The trained blocks as one vector. c is divided by a power of two near its length, which the flow
+/// conserves (Lemma E.1): only its direction matters, so its tolerance is relative to that length.
+class Packing {
+ public:
+  Packing(Blocks trains, const Parameters& start)
+      : trains_(trains), scale_(std::exp2(std::round(std::log2(start.c.norm())))) {}
+
+  State pack(const Parameters& theta, double c_factor) const {
+    State x;
+    if (trains_.c) {
+      for (const double c : theta.c) x.push_back(c * c_factor);
+    }
+    if (trains_.w) x.insert(x.end(), theta.w.data(), theta.w.data() + theta.w.size());
+    if (trains_.a) x.push_back(theta.a);
+    return x;
+  }
+  State pack(const Parameters& theta) const { return pack(theta, 1.0 / scale_); }
+
+  void unpack(const State& x, Parameters& theta) const {
+    auto next = x.begin();
+    if (trains_.c) {
+      for (double& c : theta.c) c = *next++ * scale_;
+    }
+    if (trains_.w) {
+      std::copy_n(next, theta.w.size(), theta.w.data());
+      next += theta.w.size();
+    }
+    if (trains_.a) theta.a = *next;
+  }
+
+  /// d_t theta = -grad L, packed.
+  State velocity(Objective& objective, const Parameters& theta) const {
+    State v = pack(objective.evaluate(theta, trains_, false).gradient, 1.0 / scale_);
+    for (double& entry : v) entry = -entry;
+    return v;
+  }
+
+ private:
+  Blocks trains_;
+  double scale_;
+};
+
+bool all_finite(const State& x) {
+  return std::all_of(x.begin(), x.end(), [](double entry) { return std::isfinite(entry); });
+}
+
+double largest(const State& x) {
+  double size = 0.0;
+  for (const double entry : x) size = std::max(size, std::abs(entry));
+  return size;
+}
+
+/// One accepted step from (x, v) at time t, of at most h; gives the time and the next step size.
+struct Step {
+  State x, v;
+  double t, next;
+};
+
+Step take_step(StageRun& run, Stepper& stepper,
+               const std::function<void(const State&, State&, double)>& rate, const State& x,
+               const State& v, double t, double h) {
+  Step taken{State(x.size()), State(x.size()), t, h};
+  const std::string remedy =
+      fmt::format("a larger stage.{}.tolerance or method gd", run.state.stage);
+  while (stepper.try_step(rate, x, v, taken.t, taken.x, taken.v, taken.next) == odeint::fail) {
+    // odeint counts a step whose error is not a number as accepted, and goes on shrinking for ever.
+    if (!(taken.next > 1e-15 * std::max(1.0, t))) {
+      fail(run, fmt::format("at time {} the flow needs steps below {:.3g}", t, taken.next), remedy);
+    }
+  }
+  if (!all_finite(taken.x) || !all_finite(taken.v)) {
+    fail(run, fmt::format("after time {} a parameter or its velocity is not finite", t),
+         "a larger loss.epsilon");
+  }
+  if (run.state.step >= most_steps) {
+    fail(run, fmt::format("at time {} the flow has taken {} steps", t, most_steps), remedy);
+  }
+  return taken;
+}
+
+}  // namespace
+
+/// Dormand and Prince's method of order 5(4), error-controlled; rows between its steps by its own
+/// interpolation. A checkpoint holds the state at the end of a step and the next step size, from
+/// which everything else is computed again, so a resumed flow has the same bits.
+bool gradient_flow(StageRun& run) {
+  const double T = run.stage.time;
+  TrainState& state = run.state;
+  const bool logged = !state.log.empty() && state.log.back().stage == state.stage;
+  const Parameters start =
+      logged ? std::find_if(state.log.begin(), state.log.end(),
+                            [&](const LogRow& row) { return row.stage == state.stage; })
+                   ->theta
+             : state.theta;
+  const Packing packing(run.stage.trains, start);
+  const auto row_at = [&](double time, const Parameters& theta) {
+    append_row(run, time, theta, run.train.loss(theta));
+  };
+  if (!logged) row_at(0.0, state.theta);
+
+  Parameters probe = state.theta;
+  const auto rate = [&](const State& x, State& v, double) {
+    packing.unpack(x, probe);
+    v = packing.velocity(run.train, probe);
+  };
+  Stepper stepper{
+      odeint::default_error_checker<double, odeint::range_algebra, odeint::default_operations>(
+          run.stage.tolerance, run.stage.tolerance)};
+  const std::vector<double> times = log_times(T, static_cast<double>(run.log_every));
+  auto due = std::upper_bound(times.begin(), times.end(), state.time);
+  State x = packing.pack(state.theta);
+  State v(x.size());
+  rate(x, v, state.time);
+  if (!(state.next_step > 0.0)) state.next_step = std::min(T, 0.01 / std::max(largest(v), 1e-300));
+  while (state.time < T) {
+    const double left = T - state.time;
+    const bool last = state.next_step >= left;
+    Step taken = take_step(run, stepper, rate, x, v, state.time, std::min(state.next_step, left));
+    const double before = state.time;
+    ++state.step;
+    // The end is T itself, not what rounding makes of the sum; a rejected last step was no last
+    // one.
+    state.time = last && taken.t >= T * (1.0 - 1e-15) ? T : taken.t;
+    for (; due != times.end() && *due <= state.time; ++due) {
+      State between = taken.x;
+      if (*due < state.time) {
+        stepper.stepper().calc_state(*due, between, x, v, before, taken.x, taken.v, taken.t);
+      }
+      Parameters theta = state.theta;
+      packing.unpack(between, theta);
+      row_at(*due, theta);
+    }
+    x = std::move(taken.x);
+    v = std::move(taken.v);
+    packing.unpack(x, state.theta);
+    state.next_step = taken.next;
+    if (!run.observer(state)) return false;
+  }
+  return true;
+}
+
+}  // namespace gih

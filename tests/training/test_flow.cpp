@@ -1,0 +1,174 @@
+// The adaptive flow on an objective with known trajectories, and on the transformer.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "gih/base/error.hpp"
+#include "gih/model/table_engine.hpp"
+#include "gih/training/trainer.hpp"
+#include "support/quadratic.hpp"
+
+using namespace gih;
+
+namespace {
+
+const StepObserver go_on = [](const TrainState&) { return true; };
+
+Parameters quadratic_start() {
+  Parameters theta;
+  theta.w = Matrix::Constant(2, 3, 0.5);
+  theta.c = Eigen::VectorXd::Constant(4, 0.3);
+  theta.a = -1.0;
+  return theta;
+}
+
+Stage flow(Blocks trains, double time, double tolerance) {
+  Stage stage;
+  stage.trains = trains;
+  stage.method = "flow";
+  stage.time = time;
+  stage.tolerance = tolerance;
+  return stage;
+}
+
+double apart(const Parameters& a, const Parameters& b) {
+  return std::max(
+      {(a.w - b.w).cwiseAbs().maxCoeff(), (a.c - b.c).cwiseAbs().maxCoeff(), std::abs(a.a - b.a)});
+}
+
+struct Transformer {
+  std::unique_ptr<Objective> objective;
+  Parameters theta;
+
+  explicit Transformer(std::size_t sequences) {
+    DataSpec data;
+    data.train = sequences;
+    objective = make_table_engine({}, {0.1}, build_prompts(data, {}, Split::train, 1), 1);
+    theta.w = Matrix::Constant(3, 3, 0.01);
+    theta.w.diagonal().setConstant(3.0);
+    theta.c = Eigen::VectorXd::Constant(7, 0.01);
+    theta.a = 0.01;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("log times: 0 and the end included, ascending, at most 1000 or so") {
+  for (const double every : {0.0, 0.7}) {
+    const auto times = log_times(50.0, every);
+    CHECK(times.front() == 0.0);
+    CHECK(times.back() == 50.0);
+    CHECK(times.size() <= 1000);
+    for (std::size_t i = 1; i < times.size(); ++i) CHECK(times[i] > times[i - 1]);
+  }
+  CHECK(log_times(0.0, 0.0) == std::vector<double>{0.0});
+}
+
+TEST_CASE("every row of the flow lies on the exact trajectory, closer with a smaller tolerance") {
+  double worst_before = 1.0;
+  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+    test::Quadratic objective(2, 3, 4);
+    TrainState state = initial_state(quadratic_start());
+    REQUIRE(train({flow(Blocks::all(), 30.0, tolerance)}, 0, objective, nullptr, state, go_on));
+    double worst = 0.0;
+    for (const LogRow& row : state.log) {
+      const Parameters wanted = objective.flow(quadratic_start(), Blocks::all(), row.time);
+      worst = std::max(worst, apart(row.theta, wanted));
+      CHECK(std::isnan(row.validation_loss));
+    }
+    CHECK(state.log.size() == log_times(30.0, 0.0).size());
+    CHECK(state.log.back().time == 30.0);
+    CHECK(worst < 20.0 * tolerance + 1e-11);
+    CHECK(worst < worst_before);
+    worst_before = worst;
+  }
+}
+
+TEST_CASE("a stage moves its blocks alone, and rows come at the asked times") {
+  test::Quadratic objective(2, 3, 4);
+  TrainState state = initial_state(quadratic_start());
+  REQUIRE(train({flow({.c = true}, 3.0, 1e-8), flow({.a = true}, 2.0, 1e-8)}, 1, objective, nullptr,
+                state, go_on));
+  REQUIRE(state.log.size() == 4 + 3);
+  CHECK(state.log[2].time == 2.0);
+  CHECK(state.log[2].theta.w == quadratic_start().w);
+  CHECK(state.log[2].theta.a == -1.0);
+  CHECK(state.log[5].theta.c == state.log[3].theta.c);
+  CHECK(state.theta.a == doctest::Approx(3.5 + std::exp(-0.07 * 2.0) * (-1.0 - 3.5)).epsilon(1e-7));
+}
+
+TEST_CASE("stopped after any step and gone on from what a checkpoint holds: the same bits") {
+  const Schedule schedule{flow({.c = true}, 20.0, 1e-7), flow({.w = true, .a = true}, 40.0, 1e-7)};
+  Transformer model(60);
+  TrainState whole = initial_state(model.theta);
+  std::size_t steps = 0;
+  REQUIRE(train(schedule, 0, *model.objective, nullptr, whole,
+                [&](const TrainState&) { return ++steps, true; }));
+  REQUIRE(steps > 10);
+  for (std::size_t stop = 1; stop < steps; stop += 3) {
+    CAPTURE(stop);
+    TrainState part = initial_state(model.theta);
+    std::size_t taken = 0;
+    REQUIRE_FALSE(train(schedule, 0, *model.objective, nullptr, part,
+                        [&](const TrainState&) { return ++taken < stop; }));
+    REQUIRE(train(schedule, 0, *model.objective, nullptr, part, go_on));
+    REQUIRE(part.log.size() == whole.log.size());
+    for (std::size_t i = 0; i < whole.log.size(); ++i) {
+      CHECK(part.log[i].time == whole.log[i].time);
+      CHECK(part.log[i].step == whole.log[i].step);
+      CHECK(part.log[i].train_loss == whole.log[i].train_loss);
+      CHECK(apart(part.log[i].theta, whole.log[i].theta) == 0.0);
+    }
+    CHECK(apart(part.theta, whole.theta) == 0.0);
+  }
+}
+
+TEST_CASE("C_D is conserved to ten times the tolerance, the loss never rises") {
+  Transformer model(500);
+  for (const double tolerance : {1e-6, 1e-8}) {
+    TrainState state = initial_state(model.theta);
+    REQUIRE(
+        train({flow({.c = true}, 100.0, tolerance)}, 0, *model.objective, nullptr, state, go_on));
+    CHECK(std::abs(state.theta.C_D() / model.theta.C_D() - 1.0) <= 10.0 * tolerance);
+    for (std::size_t i = 1; i < state.log.size(); ++i) {
+      CHECK(state.log[i].train_loss <= state.log[i - 1].train_loss + 1e-12);
+    }
+    CHECK(state.theta.p()[3] > 0.9);
+  }
+}
+
+TEST_CASE("descent tends to the flow as its rate falls: the difference halves with the rate") {
+  Transformer model(500);
+  for (const Blocks blocks : {Blocks{.c = true}, Blocks{.w = true}, Blocks{.a = true}}) {
+    TrainState limit = initial_state(model.theta);
+    REQUIRE(train({flow(blocks, 4.0, 1e-11)}, 0, *model.objective, nullptr, limit, go_on));
+    double before = 0.0;
+    for (const double rate : {0.04, 0.02, 0.01, 0.005}) {
+      Stage stage;
+      stage.trains = blocks;
+      stage.epochs = static_cast<std::size_t>(std::round(4.0 / rate));
+      stage.learning_rate = rate;
+      TrainState state = initial_state(model.theta);
+      REQUIRE(train({stage}, 0, *model.objective, nullptr, state, go_on));
+      const double difference = apart(state.theta, limit.theta);
+      if (before > 0.0) CHECK(before / difference == doctest::Approx(2.0).epsilon(0.15));
+      before = difference;
+    }
+  }
+}
+
+TEST_CASE("a velocity that is not a number ends the run with its place") {
+  struct Broken final : Objective {
+    double loss(const Parameters&) override { return 1.0; }
+    Evaluation evaluate(const Parameters& at, Blocks, bool) override {
+      Evaluation result{1.0, at};
+      result.gradient.a = at.a > 1.0 ? std::numeric_limits<double>::quiet_NaN() : -1.0;
+      return result;
+    }
+  } objective;
+  TrainState state = initial_state(quadratic_start());
+  CHECK_THROWS_WITH_AS(train({flow({.a = true}, 10.0, 1e-8)}, 0, objective, nullptr, state, go_on),
+                       doctest::Contains("stage 1, step"), RunError);
+  CHECK(std::isfinite(state.theta.a));
+}
