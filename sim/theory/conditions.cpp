@@ -40,8 +40,12 @@ Check forecast(const Setup& setup, const PriorFacts& facts) {
   if (leader == facts.S_star()) {
     check.tally.at_most(0.0, seen.gap, seen.gap_error);
   } else {
-    const auto star = std::find(heads.begin(), heads.end(), facts.S_star()) - heads.begin();
-    const auto behind = static_cast<std::size_t>(star);
+    const auto star = std::find(heads.begin(), heads.end(), facts.S_star());
+    if (star == heads.end()) {
+      check.tally.skip("S* is no subset of the heads");
+      return check;
+    }
+    const auto behind = static_cast<std::size_t>(star - heads.begin());
     check.tally.at_most(seen.behind[behind], 0.0, seen.behind_error[behind]);
   }
   check.note = fmt::format(
