@@ -47,9 +47,8 @@ TEST_CASE("what fails as printed stands beside what holds in its place") {
     CHECK(claim.holds == !(ends || others.contains(id)));
     if (claim.holds) continue;
     const std::string wanted = ends ? id.substr(0, id.size() - ending.size()) : others.at(id);
-    const auto corrected =
-        std::find_if(claim_table().begin(), claim_table().end(),
-                     [&](const Claim& other) { return wanted == other.id; });
+    const auto corrected = std::find_if(claim_table().begin(), claim_table().end(),
+                                        [&](const Claim& other) { return wanted == other.id; });
     REQUIRE(corrected != claim_table().end());
     CHECK(corrected->holds);
     ++printed;
