@@ -63,8 +63,11 @@ void Tally::equal(double left, double right, double error) {
 void Tally::at_most(double left, double right, double error) {
   const double slack = right - left;
   Verdict verdict = Verdict::undecided;
-  if (slack >= clear * error) verdict = Verdict::pass;
-  if (!(slack > -clear * error)) verdict = Verdict::fail;
+  if (slack >= clear * error) {  // equality too, where there is no error
+    verdict = Verdict::pass;
+  } else if (!(slack > -clear * error)) {
+    verdict = Verdict::fail;
+  }
   if (right > 0.0 && std::isfinite(right)) ratio_ = std::max(ratio_, left / right);
   compare(left, right, slack, verdict);
 }

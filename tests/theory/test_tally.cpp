@@ -11,7 +11,7 @@ using gih::Verdict;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class... Numbers>
 Verdict of_equal(Numbers... numbers) {
@@ -70,17 +70,17 @@ TEST_CASE("no comparison with infinity passes by its size") {
 }
 
 TEST_CASE("what is not a number fails, whatever came before and after") {
-  CHECK(of_equal(nan, 1.0) == Verdict::fail);
-  CHECK(of_equal(1.0, nan) == Verdict::fail);
-  CHECK(of_at_most(nan, 1.0) == Verdict::fail);
-  CHECK(of_at_most(1.0, nan) == Verdict::fail);
-  CHECK(of_equal(nan, 1.0, 0.1) == Verdict::fail);
-  CHECK(of_equal(2.0, 1.0, nan) == Verdict::fail);
-  CHECK(of_at_most(nan, 1.0, 0.1) == Verdict::fail);
-  CHECK(of_at_most(0.0, 1.0, nan) == Verdict::fail);
+  CHECK(of_equal(not_a_number, 1.0) == Verdict::fail);
+  CHECK(of_equal(1.0, not_a_number) == Verdict::fail);
+  CHECK(of_at_most(not_a_number, 1.0) == Verdict::fail);
+  CHECK(of_at_most(1.0, not_a_number) == Verdict::fail);
+  CHECK(of_equal(not_a_number, 1.0, 0.1) == Verdict::fail);
+  CHECK(of_equal(2.0, 1.0, not_a_number) == Verdict::fail);
+  CHECK(of_at_most(not_a_number, 1.0, 0.1) == Verdict::fail);
+  CHECK(of_at_most(0.0, 1.0, not_a_number) == Verdict::fail);
   Tally tally;
   tally.at_most(0.0, 1.0);
-  tally.at_most(nan, 1.0);
+  tally.at_most(not_a_number, 1.0);
   tally.at_most(0.0, 1.0);
   CHECK(tally.verdict() == Verdict::fail);
   CHECK(std::isnan(tally.slack()));
