@@ -1,4 +1,4 @@
-// (E.7), (E.30) and each step on the way there: sections 4.6 to 4.8.
+// (E.7), (E.30) and each step on the way there: sections E.2 to E.4.
 
 #include <algorithm>
 #include <cmath>
@@ -174,21 +174,22 @@ LossCase unbounded(int M) {
 
 std::vector<Claim> g_claims() {
   return {
-      {"g0-g1", "|g_{0,S} - g_{1,S}| <= 4 (e^a - 1) for every S.", "4.6, ours", Mode::exact, true,
+      {"g0-g1", "|g_{0,S} - g_{1,S}| <= 4 (e^a - 1) for every S.", "sec. E.2, ours", Mode::exact,
+       true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& given, Subset) { check_g(given, 0, tally); });
        },
        [](Tally& tally) { check_g(unbounded(1), 0, tally); },
        "scores as large as 500 in place of at most 1"},
-      {"g1-g2", "|g_{1,S} - g_{2,S}| <= (2 eps + sqrt(E chi2)) / min mu for every S.", "4.6, ours",
-       Mode::exact, true,
+      {"g1-g2", "|g_{1,S} - g_{2,S}| <= (2 eps + sqrt(E chi2)) / min mu for every S.",
+       "sec. E.2, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& given, Subset) { check_g(given, 1, tally); });
        },
        [](Tally& tally) { check_g(large_eps(1), 1, tally); },
        "the loss has eps = 0.5, the bound eps = 1e-6"},
-      {"g2-g3", "|g_{2,S} - g_{3,S}| <= F17(|S|) / min mu for every S.", "4.6, ours", Mode::exact,
-       true,
+      {"g2-g3", "|g_{2,S} - g_{3,S}| <= F17(|S|) / min mu for every S.", "sec. E.2, ours",
+       Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& given, Subset) { check_g(given, 2, tally); });
        },
@@ -221,14 +222,14 @@ std::vector<Claim> contrast_claims() {
   return {
       {"gh0-gh1",
        "Dropping all sets but S* changes (e_h - e_i)^T g_h by at most 4 Delta_1, h in S*.",
-       "4.7, ours", Mode::exact, true,
+       "sec. E.3, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& g, Subset S) { check_contrast(g, S, S, 0, tally); });
        },
        [](Tally& tally) { check_contrast(on_one(), 0b10, 0b1, 0, tally); },
        "p and Delta_1 are those of {1}, S* is {2}"},
       {"gh1-gh2", "Uniform attention changes (e_h - e_i)^T g_h by at most 8 (e^a - 1), h in S*.",
-       "4.7, ours", Mode::exact, true,
+       "sec. E.3, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& g, Subset S) { check_contrast(g, S, S, 1, tally); });
        },
@@ -238,7 +239,7 @@ std::vector<Claim> contrast_claims() {
        "mu in place of ybar and eps changes (e_h - e_i)^T g_h by at most 2 (2 eps + sqrt(E chi2)) "
        "/ "
        "min mu, h in S*.",
-       "4.7, ours", Mode::exact, true,
+       "sec. E.3, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& g, Subset S) { check_contrast(g, S, S, 2, tally); });
        },
@@ -246,7 +247,7 @@ std::vector<Claim> contrast_claims() {
        "the loss has eps = 0.5, the bound eps = 1e-6"},
       {"gh3-gh4",
        "Independent windows change (e_h - e_i)^T g_h by at most 4 F17(|S*|) / min mu, h in S*.",
-       "4.7, ours", Mode::exact, true,
+       "sec. E.3, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& g, Subset S) { check_contrast(g, S, S, 3, tally); });
        },
@@ -260,14 +261,14 @@ std::vector<Claim> contrast_claims() {
 
 std::vector<Claim> f_claims() {
   return {
-      {"f0-f1", "|f_0 - f_1| <= 2 Delta_1.", "4.8, ours", Mode::exact, true,
+      {"f0-f1", "|f_0 - f_1| <= 2 Delta_1.", "sec. E.4, ours", Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world, [&](const LossCase& g, Subset S) { check_first_f(g, S, S, tally); });
        },
        [](Tally& tally) { check_first_f(on_one(), 0b10, 0b1, tally); },
        "p and Delta_1 are those of {1}, S* is {2}"},
-      {"f4-f5", "|f_4 - f_5| <= 2 TV(law of (x_{L+1}, X_{L+1-S*}), mu).", "4.8, ours", Mode::exact,
-       true,
+      {"f4-f5", "|f_4 - f_5| <= 2 TV(law of (x_{L+1}, X_{L+1-S*}), mu).", "sec. E.4, ours",
+       Mode::exact, true,
        [](const World& world, Tally& tally) {
          each_case(world,
                    [&](const LossCase& given, Subset S) { check_last_f(given, given, S, tally); });

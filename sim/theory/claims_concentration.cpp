@@ -172,8 +172,8 @@ void counter_still(Tally& tally) {
 
 std::vector<Claim> concentration_claims() {
   return {
-      {"stage-II.contrast", "E g_{h,4}^T (e_h - e_i) = 2 (tau_{h,1} - tau_{h,2}).",
-       "5.2 (unnumbered)", Mode::exact, true, at_any_weights<row_contrast>, counter_contrast,
+      {"stage-II.contrast", "E g_{h,4}^T (e_h - e_i) = 2 (tau_{h,1} - tau_{h,2}).", "sec. E.3",
+       Mode::exact, true, at_any_weights<row_contrast>, counter_contrast,
        "the factor 2 is left out"},
       {"E.19",
        "|tau_{h,1} - Q I*| <= (1 - Q) I*, Q = prod_{h' in S* but h} (sigma_{-h'})^2 sigma_{-h}.",
@@ -182,8 +182,8 @@ std::vector<Claim> concentration_claims() {
       {"E.20", "|tau_{h,2} - Q psi| <= (1 - Q) I*.", "E.20", Mode::exact, true,
        at_any_weights<row_E20>, with_less_information<row_E20>, "a tenth of I*"},
       {"stage-II.psi", "psi <= (I* + I~(S* with i in the place of h)) / 2 <= I* - dI / 2.",
-       "5.2 (unnumbered)", Mode::exact, true, where_the_gap_holds<row_psi>,
-       with_less_information<row_psi>, "a tenth of I*"},
+       "sec. E.3", Mode::exact, true, where_the_gap_holds<row_psi>, with_less_information<row_psi>,
+       "a tenth of I*"},
       {"E.21",
        "tau_{h,1} - tau_{h,2} >= Pi dI / 2 - 2 (1 - Pi) I*, Pi = prod_{h in S*} (sigma_{-h})^2.",
        "E.21", Mode::exact, true, at_any_weights<row_E21>, counter_E21,

@@ -15,7 +15,7 @@ std::vector<Claim> distance_claims();       // claims_distance.cpp: F.16 - F.19
 std::vector<Claim> error_claims();          // claims_errors.cpp: F.1 - F.5
 std::vector<Claim> star_claims();           // claims_star.cpp: F.9 - F.11
 std::vector<Claim> lag_claims();            // claims_lags.cpp: F.6, F.7
-std::vector<Claim> chain_claims();          // claims_chains.cpp: sections 4.6 - 4.8, step by step
+std::vector<Claim> chain_claims();          // claims_chains.cpp: sections E.2 - E.4, step by step
 std::vector<Claim> limit_claims();          // claims_limit.cpp: Lemma E.6
 std::vector<Claim> selection_claims();      // claims_selection.cpp: stage I
 std::vector<Claim> concentration_claims();  // claims_concentration.cpp: stage II, at given weights

@@ -179,7 +179,7 @@ std::vector<Claim> growth_claims() {
        "Proposition E.4, E.28", Mode::exact, true, check_E4, counter_E4, "r^2 in the place of r^3"},
       {"f_5 positive",
        "f_5 is positive at every a where some lag of S tells something of the next token.",
-       "5.3 (unnumbered)", Mode::exact, true, positive, counter_positive,
+       "sec. E.4", Mode::exact, true, positive, counter_positive,
        "a kernel that forgets: its rows are equal"},
       {"E.31",
        "J~(X; r) is J at r_pi(X; a), chi2(mu(.|X) || mu) at r = 1, chi2(mu || mu(.|X)) at r = 0.",

@@ -251,13 +251,13 @@ std::vector<Claim> regime_claims() {
       {"time early",
        "While a <= log(1 + delta / max m), e^{-a(0)} - e^{-a(t)} is I* t up to the factors of Thm "
        "III.",
-       "5.3 (unnumbered)", Mode::exact, true, at_choice<row_early_time>, counter_early_time,
+       "sec. E.4", Mode::exact, true, at_choice<row_early_time>, counter_early_time,
        "a from 1 on, beyond the threshold"},
       {"time late",
        "From a >= log(1 + 1 / (delta min m)) on, e^{2a(t)} - e^{2a(0)} is 2 E[m^-2 D_0] t up to "
        "the "
        "factors of Thm III, and (1 - e^{-a(0)})^-3 above.",
-       "5.3 (unnumbered)", Mode::exact, true, at_choice<row_late_time>, counter_late_time,
+       "sec. E.4", Mode::exact, true, at_choice<row_late_time>, counter_late_time,
        "a from 1 on, before the threshold"},
   };
 }

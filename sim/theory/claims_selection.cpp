@@ -255,9 +255,8 @@ std::vector<Claim> selection_claims() {
        "log c_{S*}^2 gain at a rate of at least a dI / (2 C_D).",
        "E.12", Mode::exact, true, check_E12, counter_E12,
        "Dw = 0: every head looks at every lag alike"},
-      {"stage-I.share", "d_t p_S = p_S sum_T p_T (d_t log c_S^2 - d_t log c_T^2).",
-       "5.1 (unnumbered)", Mode::exact, true, check_share, counter_share,
-       "the shares p_T are left out of the sum"},
+      {"stage-I.share", "d_t p_S = p_S sum_T p_T (d_t log c_S^2 - d_t log c_T^2).", "sec. E.2",
+       Mode::exact, true, check_share, counter_share, "the shares p_T are left out of the sum"},
       {"stage-I.closed-form",
        "At fixed w the limit flow has p_S(t) proportional to p_S(0) exp(4 a G_S t / C_D), "
        "G_S = E g_{3,S}.",

@@ -40,8 +40,12 @@ Check forecast(const Setup& setup, const PriorFacts& facts) {
   if (leader == facts.S_star()) {
     check.tally.at_most(0.0, seen.gap, seen.gap_error);
   } else {
-    const auto star = std::find(heads.begin(), heads.end(), facts.S_star()) - heads.begin();
-    const auto behind = static_cast<std::size_t>(star);
+    const auto star = std::find(heads.begin(), heads.end(), facts.S_star());
+    if (star == heads.end()) {
+      check.tally.skip("S* is no subset of the heads");
+      return check;
+    }
+    const auto behind = static_cast<std::size_t>(star - heads.begin());
     check.tally.at_most(seen.behind[behind], 0.0, seen.behind_error[behind]);
   }
   check.note = fmt::format(
@@ -131,10 +135,11 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   Check length =
       make("E.1", "L is long enough for the errors of finite length", "E.1, constant 1", "sampled");
   if (setup.data.L) {
-    const double gap2 = info.gap * info.gap * (1.0 - facts.mixing.lambda);
+    const double spectral = std::max(1.0 - facts.mixing.lambda, 0.0);  // rounding can pass 1
+    const double gap2 = info.gap * info.gap * spectral;
     const double demanded =
         std::max(1.0 / (gap2 * std::pow(facts.gamma, setup.data.parents.back() + 2)),
-                 1.0 / ((1.0 - facts.mixing.lambda) * std::pow(facts.gamma, model.D)));
+                 1.0 / (spectral * std::pow(facts.gamma, model.D)));
     length.tally.at_most(demanded, L);
     length.note = fmt::format("L = {}, demanded {:.3g}", *setup.data.L, demanded);
   } else {

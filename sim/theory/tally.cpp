@@ -45,7 +45,7 @@ void Tally::compare(double left, double right, double slack, Verdict verdict) {
 void Tally::equal(double left, double right) {
   const double apart = std::abs(left - right);
   const bool holds = apart <= allowance(right);
-  compare(left, right, -apart, holds ? Verdict::pass : Verdict::fail);
+  compare(left, right, 0.0 - apart, holds ? Verdict::pass : Verdict::fail);
 }
 
 void Tally::at_most(double left, double right) {
@@ -57,14 +57,17 @@ void Tally::at_most(double left, double right) {
 
 void Tally::equal(double left, double right, double error) {
   const double apart = std::abs(left - right);
-  compare(left, right, -apart, apart <= (clear + 1.0) * error ? Verdict::pass : Verdict::fail);
+  compare(left, right, 0.0 - apart, apart <= (clear + 1.0) * error ? Verdict::pass : Verdict::fail);
 }
 
 void Tally::at_most(double left, double right, double error) {
   const double slack = right - left;
   Verdict verdict = Verdict::undecided;
-  if (slack >= clear * error) verdict = Verdict::pass;
-  if (!(slack > -clear * error)) verdict = Verdict::fail;
+  if (slack >= clear * error) {  // equality too, where there is no error
+    verdict = Verdict::pass;
+  } else if (!(slack > -clear * error)) {
+    verdict = Verdict::fail;
+  }
   if (right > 0.0 && std::isfinite(right)) ratio_ = std::max(ratio_, left / right);
   compare(left, right, slack, verdict);
 }

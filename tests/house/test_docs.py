@@ -74,6 +74,29 @@ class Docs(unittest.TestCase):
         table = re.search(r"<!-- gih help keys: begin -->\n(.*)<!-- gih help keys: end -->", page, re.S)
         self.assertEqual(table[1], output(GIH, "help", "keys"))
 
+    def test_the_claim_table_is_that_of_the_program(self):
+        page = (SOURCE / "docs/claims.md").read_text()
+        table = re.search(r"<!-- gih verify --list: begin -->\n(.*)<!-- gih verify --list: end -->",
+                          page, re.S)
+        self.assertEqual(table[1], output(GIH, "verify", "--list"))
+
+    def test_what_fails_as_printed_is_explained(self):
+        page = (SOURCE / "docs/errata.md").read_text()
+        failing = re.findall(r"^\| `([^`]+)` \|.*\| fails as printed \|",
+                             output(GIH, "verify", "--list"), re.M)
+        self.assertGreater(len(failing), 10)
+        for claim in failing:
+            self.assertIn(f"`{claim}`", page)
+
+    def test_claims_named_in_the_theory_exist(self):
+        known = set(re.findall(r"^\| `([^`]+)` \|", output(GIH, "verify", "--list"), re.M))
+        page = (SOURCE / "docs/theory.md").read_text()
+        lists = re.findall(r"\[((?:[^\[\]`]*`[^`]+`)+)\](?!\()", page)
+        named = [name for text in lists for name in re.findall(r"`([^`]+)`", text)]
+        self.assertGreater(len(named), 40)
+        for name in named:
+            self.assertIn(name, known)
+
     def test_the_streams_are_those_of_the_code(self):
         code = (SOURCE / "include/gih/base/random.hpp").read_text()
         numbers = re.findall(r"^  \w+ = (\d+),$", code, re.M)

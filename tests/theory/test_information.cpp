@@ -55,7 +55,7 @@ double information_by_definition(const WindowLaw& law, Subset S) {
   return mean;
 }
 
-/// Mean over pairs of independent windows with their tokens (4.6), as it is written.
+/// Mean over pairs of independent windows with their tokens (sec. E.2), as it is written.
 double weighted_by_pairs(const WindowLaw& law, const ModelSpec& model, const Matrix& w, Subset S) {
   const WindowCodes codes(law.d, law.M);
   const std::vector<double> mu = law.of_tokens();
@@ -85,7 +85,7 @@ double weighted_by_pairs(const WindowLaw& law, const ModelSpec& model, const Mat
   return mean;
 }
 
-/// g_1 of one prompt x_1 .. x_L with target x_{L+1}, position by position (4.6).
+/// g_1 of one prompt x_1 .. x_L with target x_{L+1}, position by position (sec. E.2).
 std::vector<double> finite_by_positions(const std::vector<Token>& x, const ModelSpec& model,
                                         const Matrix& w, double eps) {
   const std::size_t L = x.size() - 1;

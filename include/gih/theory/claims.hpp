@@ -41,7 +41,7 @@ struct ClaimResult {
 };
 
 /// Checks the claims whose ids are listed (all when empty), each in every world; threads share the
-/// claims. InputError naming the nearest id for one that is unknown.
+/// claims. InputError for an id that is unknown.
 std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int threads);
 
 }  // namespace gih

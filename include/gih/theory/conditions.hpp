@@ -50,7 +50,7 @@ struct PriorFacts {
 PriorFacts prior_facts(const Setup& setup);
 
 /// Which subset stage I will select: the leader of g_{1,S} over the training prompts at the initial
-/// weights (4.6), against S*. No hypothesis, but what a violated one leads to.
+/// weights (sec. E.2), against S*. No hypothesis, but what a violated one leads to.
 Check forecast(const Setup& setup, const PriorFacts& facts);
 
 /// Hypotheses of the theorem, one check each, none binding: a configuration need not satisfy them.

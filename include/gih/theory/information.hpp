@@ -1,6 +1,7 @@
 #pragma once
 // The criterion by which the information set S* is chosen: modified chi-square mutual information
-// (3.1), for a kernel and for a prior, with what training at given RPE weights sees of it (4.6).
+// (3.1), for a kernel and for a prior, with what training at given RPE weights sees of it (sec.
+// E.2).
 
 #include <functional>
 #include <vector>
@@ -76,17 +77,17 @@ PriorInformation prior_information(const DataSpec& data, const ModelSpec& model,
 /// over prompts: what a sequence of length L shows of I~.
 Information prompt_information(const Prompts& prompts, const std::vector<Subset>& subsets);
 
-/// g_{3,S} of every subset at RPE weights w (4.6): I~ with each head's soft look in place of its
-/// lag. Equals I~(S) where every head h attends to lag h alone.
+/// g_{3,S} of every subset at RPE weights w (sec. E.2): I~ with each head's soft look in place of
+/// its lag. Equals I~(S) where every head h attends to lag h alone.
 std::vector<double> weighted_information(const WindowLaw& law, const ModelSpec& model,
                                          const Matrix& w);
 
 /// Multiplications that weighted_information takes, about.
 double weighted_work(const ModelSpec& model);
 
-/// g_{1,S} of every subset (4.6), what gradient descent at a = 0 sees at finite length: mean over
-/// sequences of (1/N') sum_l (1_l - ybar_q) / (ybar_q + eps) K_S(l). Each of the `sequences` has as
-/// many prompts as the others. Prompts at L = inf and eps = 0 give g_{3,S}.
+/// g_{1,S} of every subset (sec. E.2), what gradient descent at a = 0 sees at finite length: mean
+/// over sequences of (1/N') sum_l (1_l - ybar_q) / (ybar_q + eps) K_S(l). Each of the `sequences`
+/// has as many prompts as the others. Prompts at L = inf and eps = 0 give g_{3,S}.
 Choice finite_information(const Prompts& prompts, std::size_t sequences, const ModelSpec& model,
                           const Matrix& w, double eps);
 

@@ -72,7 +72,7 @@ class StageTwo {
   /// InputError when M > 8.
   StageTwo(const std::vector<WindowLaw>& laws, Subset S_star);
 
-  /// E_pi g_{h,4}, one entry a lag (4.7).
+  /// E_pi g_{h,4}, one entry a lag (sec. E.3).
   Eigen::VectorXd gain(const Matrix& w, int h) const;
   /// E of (..) prod_{h' in S* \ h} <v^(h')(X), v^(h')(Z)> <v^(h)(X), z_{-i}>: tau_{h,1} where i =
   /// h, tau_{h,2} for the lag i elsewhere.

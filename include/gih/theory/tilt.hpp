@@ -1,6 +1,6 @@
 #pragma once
 // The growth of a once p is on S* and each head on its own lag: the law of a window, tilted towards
-// those that agree with the query on S*, and the functions that stage III is made of (5.3).
+// those that agree with the query on S*, and the functions that stage III is made of (sec. E.4).
 
 #include <Eigen/Dense>
 #include <vector>

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -100,9 +101,22 @@ Line line_of(const Check& check) {
           check.binding && verdict == Verdict::fail};
 }
 
+std::vector<std::string> claim_ids(const std::string& text) {
+  if (text == "all") return {};
+  std::vector<std::string> known;
+  for (const Claim& claim : claim_table()) known.emplace_back(claim.id);
+  std::vector<std::string> ids = split(text, ',');
+  for (const std::string& id : ids) {
+    if (std::find(known.begin(), known.end(), id) == known.end()) {
+      throw InputError(fmt::format("--claims: \"{}\" is not a claim; the nearest is \"{}\"", id,
+                                   nearest_name(id, known)));
+    }
+  }
+  return ids;
+}
+
 int verify_claims(const Arguments& arguments) {
-  std::vector<std::string> ids;
-  if (arguments.get("claims") != "all") ids = split(arguments.get("claims"), ',');
+  const std::vector<std::string> ids = claim_ids(arguments.get("claims"));
   std::vector<Line> lines;
   for (const ClaimResult& claim : check_claims(ids, Settings{}.thread_count())) {
     std::string note = claim.where.empty() ? "" : "least slack in: " + claim.where;
@@ -178,11 +192,22 @@ int verify_run(const Arguments& arguments) {
   return report(lines, arguments.has("json"), closing(conditions));
 }
 
+/// Plain text inside a table of GitHub's Markdown: a bar would end the cell, the others would mark
+/// emphasis.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|' || c == '*' || c == '~') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 void print_list() {
   for (const Claim& claim : claim_table()) {
-    fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", claim.id, claim.statement, claim.equation,
-               claim.mode == Mode::exact ? "exact" : "sampled",
-               claim.holds ? "holds" : "fails as printed", claim.counter_meaning);
+    fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", claim.id, cell(claim.statement),
+               cell(claim.equation), claim.mode == Mode::exact ? "exact" : "sampled",
+               claim.holds ? "holds" : "fails as printed", cell(claim.counter_meaning));
   }
 }
 
@@ -196,6 +221,12 @@ int run_verify(const Arguments& arguments) {
   }
   if (arguments.has("claims") + arguments.has("run") + !arguments.keys.empty() != 1) {
     throw InputError("verify needs one of --claims all, --config C.ini (or keys), --run RUN.h5");
+  }
+  if (arguments.has("claims") && arguments.has("kernels")) {
+    throw InputError("--kernels is for --config and --run: the claims have kernels of their own");
+  }
+  if (arguments.has("no-save") && !arguments.has("run")) {
+    throw InputError("--no-save is for --run: nothing else is saved");
   }
   if (arguments.has("claims")) return verify_claims(arguments);
   return arguments.has("run") ? verify_run(arguments) : verify_configuration(arguments);
