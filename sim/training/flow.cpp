@@ -89,7 +89,7 @@ Step take_step(StageRun& run, Stepper& stepper,
   }
   if (!all_finite(taken.x) || !all_finite(taken.v)) {
     fail(run, fmt::format("after time {} a parameter or its velocity is not finite", t),
-         "a larger loss.epsilon");
+         smaller_steps(run));
   }
   if (run.state.step >= most_steps) {
     fail(run, fmt::format("at time {} the flow has taken {} steps", t, most_steps), remedy);

@@ -16,8 +16,13 @@ void fail(const StageRun& run, const std::string& what, const std::string& remed
       fmt::format("stage {}, step {}: {}; try {}", run.state.stage, run.state.step, what, remedy));
 }
 
+std::string smaller_steps(const StageRun& run) {
+  const char* key = run.stage.method == "gd" ? "learning-rate" : "tolerance";
+  return fmt::format("a smaller stage.{}.{} or a larger loss.epsilon", run.state.stage, key);
+}
+
 void append_row(StageRun& run, double time, const Parameters& theta, double train_loss) {
-  const char* remedy = "a larger loss.epsilon, or smaller steps";
+  const std::string remedy = smaller_steps(run);
   if (!std::isfinite(train_loss)) {
     fail(run, fmt::format("the training loss ({}) is not finite", train_loss), remedy);
   }
@@ -41,8 +46,7 @@ namespace {
 /// Explicit Euler with a constant rate on the full batch, as in B.1.
 bool gradient_descent(StageRun& run) {
   const double rate = run.stage.learning_rate;
-  const std::string smaller =
-      fmt::format("a smaller stage.{}.learning-rate or a larger loss.epsilon", run.state.stage);
+  const std::string smaller = smaller_steps(run);
   const std::vector<std::size_t> steps = log_steps(run.stage.epochs, run.log_every);
   const auto row = [&](double loss) { append_row(run, run.state.time, run.state.theta, loss); };
   auto due = std::lower_bound(steps.begin(), steps.end(), run.state.step);

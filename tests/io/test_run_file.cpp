@@ -179,7 +179,7 @@ assert list(f["log/stage"]) == [1, 1, 2] and f["log/step"][2] == 2**40 + 2
 assert np.isnan(f["log/validation_loss"][:]).all()
 assert set(f["log"]) == set("stage step time train_loss validation_loss c p w a C_D".split())
 assert set(f["final"]) == set("w c p a C_D".split())
-assert set(f["state"]) == set("stage step w c a".split())
+assert set(f["state"]) == set("stage step time next_step w c a".split())
 assert np.array_equal(f["state/w"][:], f["final/w"][:]) and f["state/step"][()] == 17
 seen = []
 def check(name, item):
@@ -189,7 +189,7 @@ def check(name, item):
         packed = (item.compression, item.compression_opts, item.shuffle, item.fletcher32)
         assert item.size <= 1 or packed == ("gzip", 4, True, True), name
 f.visititems(check)
-assert len(seen) == 21, seen
+assert len(seen) == 23, seen
 )",
                scratch / "run.h5"));
   write_run(scratch / "empty.h5", sample_run(0));
