@@ -10,7 +10,8 @@ Usage: experiments/reproduce.sh [--again] NAME...|all
 
 Reproduces figures of the paper: installs what is missing (apt-get), builds the program for this
 machine, trains every configuration experiments/NAME/*.ini, draws the figure with plots/NAME.py
-(PNG and PDF) and prints a verdict for each of its claims. Asks nothing. Runs that exist are kept,
+(PNG and PDF) and prints a verdict for each of its claims. Where there is an experiments/NAME/after.sh,
+it measures more on the runs before the figure is drawn. Asks nothing. Runs that exist are kept,
 an interrupted run goes on where it stopped.
 
   --again   train anew, replacing earlier results
@@ -123,6 +124,10 @@ for name in "${wanted[@]}"; do
   for ini in "$root/experiments/$name"/*.ini; do
     train "$ini" "$results/$name/$(basename "$ini" .ini).h5"
   done
+  after=$root/experiments/$name/after.sh
+  if [[ -e $after ]]; then
+    "$BASH" "$after" "$gih" "$results/$name" "$again" || fail 4 "$after ended with status $?"
+  fi
   status=0
   "$python" -B "$root/plots/$name.py" "$results/$name" || status=$?
   ((status <= 1)) || fail "$status" "plots/$name.py ended with status $status"

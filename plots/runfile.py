@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import typing
 
 # A run file is replaced whole, never written in place, so reading needs no lock; network file
 # systems refuse them.
@@ -30,9 +31,18 @@ class Rows:
         return len(self.step)
 
 
+class Check(typing.NamedTuple):
+    """One line of `gih verify --run`: a comparison left <= right (or left = right)."""
+    statement: str
+    verdict: str  # PASS, FAIL, UNDECIDED or SKIPPED
+    left: float
+    right: float
+
+
 class Run:
     """subsets: codes such as "110"; stage(k): the rows of stage k, none when it is not reached;
-    first, last: {"c", "p", "w", "a"} at the beginning and at the end."""
+    first, last: {"c", "p", "w", "a"} at the beginning and at the end; checks: by id, none unless
+    `gih verify --run` has seen the run."""
 
     def __init__(self, path):
         path = pathlib.Path(path)
@@ -49,10 +59,14 @@ class Run:
                 self.subsets = [_text(code) for code in file["subsets"][()]]
                 self._stage = file["log/stage"][()]
                 self._log = {name: file[f"log/{name}"][()] for name in Rows.names}
+                stored = file["checks"][()] if "checks" in file else ()
         except OSError as error:
             raise RunFileError(f"{path}: cannot be read: {error}") from None
         except KeyError as error:
             raise RunFileError(f"{path}: incomplete run file: {error.args[0]}") from None
+        self.checks = {_text(row["id"]): Check(_text(row["statement"]), _text(row["verdict"]),
+                                               float(row["left"]), float(row["right"]))
+                       for row in stored}
         if not len(self._stage):
             raise RunFileError(f"{path}: a run without log rows")
         self.first, self.last = (

@@ -3,44 +3,25 @@
 
 #include "claims_groups.hpp"
 #include "gih/theory/population.hpp"
-#include "gih/theory/tilt.hpp"
+#include "regimes.hpp"
 
 // Stage III: how fast a grows while it is small and when it is large.
 
 namespace gih {
 namespace {
 
-/// Stage III of a prior: its kernels seen through S*, and the constants of the two regimes.
-struct Growth {
-  std::vector<Tilt> kernels;
-  double gamma = 1.0;                ///< least entry of a kernel
-  double low_m = 1.0, high_m = 0.0;  ///< least and largest m
+/// Stage III of a prior.
+struct Growth : Regimes {
   double contrast = 0.0;  ///< max |mu(x|X) - mu(x)| / min(mu(x|X), mu(x)), at most 1/gamma
-
-  double delta = 0.0;  ///< at most min(gamma^2/4, 1/8)
-
-  double small_end() const { return std::log1p(delta / high_m); }
-  double large_start() const { return std::log1p(1.0 / (delta * low_m)); }
-  /// Both regimes hold f_5 within these factors of its form.
-  double low() const { return std::pow(1.0 - delta, 3) * (1.0 - delta / (gamma * gamma)); }
-  double high() const { return 1.0 + delta / (gamma * gamma); }
-  double small_form(double a) const { return std::exp(a) * mean_early(kernels); }
-  double large_form(double a) const {
-    return std::exp(a) / std::pow(std::expm1(a), 3) * mean_late(kernels);
-  }
-  double rate(double a) const { return mean_f5(kernels, a); }
 };
 
 Growth growth(const std::vector<Kernel>& kernels, const std::vector<WindowLaw>& laws, Subset S) {
-  Growth result;
-  result.kernels = tilts(laws, S);
+  double gamma = 1.0;
   for (const Kernel& kernel : kernels) {
-    result.gamma = std::min(result.gamma, *std::min_element(kernel.pi.begin(), kernel.pi.end()));
+    gamma = std::min(gamma, *std::min_element(kernel.pi.begin(), kernel.pi.end()));
   }
-  result.delta = std::min(result.gamma * result.gamma / 4.0, 0.125);
+  Growth result{{tilts(laws, S), gamma}};
   for (const Tilt& tilt : result.kernels) {
-    result.low_m = std::min(result.low_m, tilt.smallest_m());
-    result.high_m = std::max(result.high_m, tilt.largest_m());
     for (std::size_t X = 0; X < tilt.values(); ++X) {
       const Eigen::ArrayXd p = tilt.given(X).array(), q = tilt.mu().array();
       result.contrast = std::max(result.contrast, ((p - q).abs() / p.min(q)).maxCoeff());

@@ -70,9 +70,87 @@ def limit(path, *, rho=8.0, c=(0, 0, 0, 1, 0, 0, 0)):
         "c": [[c]], "w": [[rho * np.eye(3)]], "a": [[10.0]]})
 
 
+LENGTHS = (100, 200, 400, 800, 1600, 3200)
+STAR = 3  # of S* = {1,2} among the subsets of three heads, degree 2
+
+
+def assumptions(path, *, finite=False, verdicts=None):
+    """A run as that of experiments/assumptions, with its checks; `verdicts` may change some."""
+    names = codes(3, 2)
+    log = {name: [] for name in ("stage", "step", "time", "train_loss", "validation_loss", "c", "w",
+                                 "a")}
+
+    def add(stage, time, c, w, a):
+        count = len(time)
+        log["stage"].append(np.full(count, stage))
+        log["step"].append(np.arange(count))
+        log["time"].append(time)
+        log["train_loss"].append(np.full(count, 0.5))
+        log["validation_loss"].append(np.full(count, np.nan))
+        log["c"].append(np.broadcast_to(c, (count, len(names))))
+        log["w"].append(np.broadcast_to(w, (count, 3, 3)))
+        log["a"].append(np.broadcast_to(a, count))
+
+    time = np.concatenate([[0], np.geomspace(0.1, 4000, 200)])
+    p = np.exp(-0.1 * time)[:, None] * np.ones(len(names)) / len(names)
+    p[:, STAR] = 1 - p[:, 0] * (len(names) - 1)
+    c = 0.01 * np.sqrt(7 * p)
+    w = 8 * np.eye(3)
+    add(1, time, c, w, 0.001)
+    time = np.concatenate([[0], np.geomspace(1e7, 2e11, 200)])
+    lead = np.log1p(time / 1e7)[:, None, None] * np.diag([1, 1, 0])
+    add(2, time, c[-1], w + lead, 0.001)
+    ends = [0, 0.1, 50, 1e4, 3e7]
+    for stage, (begin, end) in enumerate(zip(ends, ends[1:]), 3):
+        time = begin + np.concatenate([[0], np.geomspace(1e-3 * (end - begin), end - begin, 200)])
+        a = 0.001 + 0.5 * np.log1p(time / 3)
+        add(stage, time - begin, c[-1], w + lead[-1], a + np.log(np.maximum(time, 1e3) / 1e3) / 2 if finite else a)
+    write(path, names, log)
+    rows = {name: ("PASS", 0.1, 1) for name in (
+        "selected", "I.bound", "I.end", "E.1.flow", "E.2", "II.bound", "II.unused", "III.rises",
+        "III.f5", "III.small", "III.large", "rows", "blocks", "loss", "sizes", "A.1", "A.2", "a(0)",
+        "3.6", "E.11", "E.1", "eps")}
+    rows["S*"] = ("PASS", 0, 0.02)
+    rows["E.26"] = ("PASS", 0.013, 0.0188)
+    if finite:
+        rows["a(0)"] = rows["E.1"] = ("FAIL", 1, 0.1)
+    for name, verdict in (verdicts or {}).items():
+        rows[name] = (verdict, 2, 1)
+    write_checks(path, rows)
+
+
+def write_checks(path, rows):
+    kind = [(name, h5py.string_dtype()) for name in ("id", "statement", "verdict")]
+    kind += [(name, float) for name in ("left", "right", "slack")]
+    with h5py.File(path, "a") as file:
+        file["checks"] = np.array([(name, "", verdict, left, right, right - left)
+                                   for name, (verdict, left, right) in rows.items()], dtype=kind)
+
+
+def of_length(path, *, power=-1.0):
+    """A run of experiments/limit: one step of gradient descent at the length in its name, whose
+    loss and gradient lie L^power from the limit."""
+    length = path.name.split(".")[0][1:]
+    error = 0.0 if length == "inf" else float(length) ** power
+    rate = 1e-6
+    step = -rate * (0.1 + error)
+    steps = np.arange(2)[:, None] * step
+    write(path, codes(3, 2), {
+        "stage": [[1, 1]], "step": [[0, 1]], "time": [[0, rate]],
+        "train_loss": [[0.5 + error, 0.5]], "validation_loss": [[np.nan, np.nan]],
+        "c": [np.ones(7) + steps], "w": [4 * np.eye(3) + steps[:, :, None]], "a": [6 + steps[:, 0]]})
+
+
+def predictions(length, *, power=-0.5):
+    """What `gih evaluate --json` says of sequences of this length, in part."""
+    tv = length ** power
+    return {"measures": {"model": {"tv": {"mean": tv, "error": tv / 50},
+                                   "kl": {"mean": tv * tv, "error": tv * tv / 30}}}}
+
+
 def write(path, names, log):
     log = {name: np.concatenate(parts) for name, parts in log.items()}
-    log["time"] = log["step"].astype(float)
+    log.setdefault("time", log["step"].astype(float))
     log["C_D"] = (log["c"] ** 2).sum(1)
     log["p"] = log["c"] ** 2 / log["C_D"][:, None]
     with h5py.File(path, "w") as file:
@@ -91,6 +169,10 @@ KINDS = {
     "diagonal3": lambda path: trained(path, selected="001"),
     "diagonal4": lambda path: trained(path, diagonal=4.0),
     "limit": limit,
+    "inf": assumptions,
+    "finite": lambda path: assumptions(path, finite=True),
+    "sharp": limit,
+    **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
 }
 
 if __name__ == "__main__":

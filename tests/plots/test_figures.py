@@ -1,5 +1,6 @@
 """Figure scripts on synthetic run files: what they write, what they judge, how they fail."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -120,6 +121,77 @@ class Figures(unittest.TestCase):
         sample_run.limit(self.folder / "limit.h5", c=(0, 0, 0.2, 1, 0, 0, 0))
         self.assertIn("one subset", self.failed(self.draw("fig9", 1))[0])
 
+    # ---- assumptions ----
+    def test_assumptions(self):
+        sample_run.assumptions(self.folder / "inf.h5")
+        sample_run.assumptions(self.folder / "finite.h5", finite=True)
+        verdicts = self.draw("assumptions", 0)
+        self.assertEqual(len(verdicts.splitlines()), 22)
+        self.assertIn("inf: 10 of 10", verdicts)
+
+    def test_assumptions_shows_what_the_program_found(self):
+        for name, part in (("II.bound", "1 - prod"), ("E.26", "conditions hold"),
+                           ("III.large", "large a")):
+            for verdict in ("FAIL", "UNDECIDED", "SKIPPED"):
+                with self.subTest(name=name, verdict=verdict):
+                    for run in ("inf", "finite"):
+                        (self.folder / f"{run}.h5").unlink(missing_ok=True)
+                    sample_run.assumptions(self.folder / "inf.h5", verdicts={name: verdict})
+                    sample_run.assumptions(self.folder / "finite.h5", finite=True)
+                    failed = self.failed(self.draw("assumptions", 1))
+                    self.assertEqual(len(failed), 1)
+                    self.assertIn(part, failed[0])
+
+    def test_assumptions_sees_how_a_grows(self):
+        broken = {"a(0)": "FAIL", "E.1": "FAIL"}
+        for runs, part in ((("inf", "inf"), "there a ends"), (("finite", "finite"), "stage 3: over")):
+            with self.subTest(part):
+                for name, kind in zip(("inf", "finite"), runs):
+                    (self.folder / f"{name}.h5").unlink(missing_ok=True)
+                    sample_run.assumptions(self.folder / f"{name}.h5", finite=kind == "finite",
+                                           verdicts=broken if name == "finite" else
+                                           dict.fromkeys(broken, "PASS"))
+                failed = self.failed(self.draw("assumptions", 1))
+                self.assertEqual(len(failed), 1)
+                self.assertIn(part, failed[0])
+
+    def test_assumptions_needs_checks(self):
+        for run in ("inf", "finite"):
+            sample_run.trained(self.folder / f"{run}.h5")
+        self.assertIn("gih verify --run", self.draw("assumptions", 2))
+
+    # ---- limit ----
+    def lengths(self, power=-1.0, tv=-0.5):
+        for length in ("inf", *sample_run.LENGTHS):
+            sample_run.of_length(self.folder / f"L{length}.h5", power=power)
+        for length in (300, 1000, 3000):
+            (self.folder / f"predictions_L{length}.json").write_text(
+                json.dumps(sample_run.predictions(length, power=tv)))
+
+    def test_limit(self):
+        self.lengths()
+        verdicts = self.draw("limit", 0)
+        self.assertEqual(len(verdicts.splitlines()), 6)
+        self.assertIn("-0.500 over L = 300 .. 3,000", verdicts)
+
+    def test_limit_fails_on_another_power(self):
+        self.lengths(power=-0.5)
+        self.assertEqual(len(self.failed(self.draw("limit", 1))), 4)
+        self.lengths(tv=-0.2)
+        self.assertEqual(len(self.failed(self.draw("limit", 1))), 2)
+
+    def test_limit_names_what_is_missing(self):
+        self.lengths()
+        path = self.folder / "predictions_L300.json"
+        for text in ("{", "{}", "[]"):
+            path.write_text(text)
+            self.assertIn(path.name, self.draw("limit", 2))
+        for path in self.folder.glob("*.json"):
+            path.unlink()
+        self.assertIn("predictions_L", self.draw("limit", 2))
+        (self.folder / "Linf.h5").unlink()
+        self.assertIn("Linf", self.draw("limit", 2))
+
     # ---- bad input ----
     def test_bad_files_end_with_status_2(self):
         self.assertIn("no run file", self.draw("fig3", 2))
@@ -136,7 +208,7 @@ class Figures(unittest.TestCase):
             self.assertIn("incomplete", self.draw(script, 2))
 
     def test_help(self):
-        for name in ("fig3", "fig3_alpha001", "fig9"):
+        for name in ("fig3", "fig3_alpha001", "fig9", "assumptions", "limit"):
             done = subprocess.run(["/usr/bin/python3", "-B", PLOTS / f"{name}.py", "--help"],
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 0)

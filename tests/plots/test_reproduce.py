@@ -11,13 +11,22 @@ SOURCE = pathlib.Path(os.environ["GIH_SOURCE"])
 # Logs its arguments; run files by the name of the output. With STOP=1 it ends as an interrupted
 # run does, with BREAK=1 as a failed one.
 STAND_IN = f"""#!/usr/bin/python3
-import os, pathlib, sys
+import json, os, pathlib, sys
 sys.path.insert(0, "{SOURCE}/tests/plots")
 sys.dont_write_bytecode = True
 import sample_run
 arguments = sys.argv[1:]
 with open(os.environ["CALLS"], "a") as calls:
     print(*arguments, file=calls)
+if arguments[0] == "verify":  # the synthetic run has its checks already
+    sys.exit(int(os.environ.get("VERIFY", 0)))
+if arguments[0] == "sample":
+    pathlib.Path(arguments[-2]).write_text(arguments[arguments.index("--data.length") + 1])
+    sys.exit()
+if arguments[0] == "evaluate":
+    length = int(pathlib.Path(arguments[arguments.index("--data") + 1]).read_text())
+    print(json.dumps(sample_run.predictions(length)))
+    sys.exit()
 run = pathlib.Path(arguments[arguments.index("-o" if "-o" in arguments else "--resume") + 1])
 part = run.with_name(run.name + ".part")
 if "BREAK" in os.environ:
@@ -110,6 +119,19 @@ class Reproduce(unittest.TestCase):
         out, _, _ = self.reproduce("fig3_alpha001", "fig9", status=1)
         self.assertIn("FAIL", out)
         self.assertTrue((self.results / "fig9/fig9.png").exists())
+
+    def test_after_the_runs(self):
+        out, _, calls = self.reproduce("limit", status=0)
+        self.assertEqual(sum(call.startswith("evaluate") for call in calls), 6)
+        self.assertEqual(out.count("PASS"), 6)
+        self.assertEqual(list(self.results.glob("limit/predictions.*")), [])
+        self.assertEqual(self.reproduce("limit", status=0)[2], [])
+        _, _, calls = self.reproduce("--again", "limit", status=0)
+        self.assertEqual(sum(call.startswith("evaluate") for call in calls), 6)
+        # A failed check is for the figure to judge, anything else ends it.
+        self.reproduce("assumptions", status=0, VERIFY="1")
+        _, err, _ = self.reproduce("assumptions", status=4, VERIFY="2")
+        self.assertIn("after.sh ended with status 2", err)
 
     def test_wrong_use(self):
         for arguments, part in ((["fgi3"], "nearest: fig"), (["fig33"], "nearest: fig3;"),

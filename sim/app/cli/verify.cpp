@@ -11,6 +11,7 @@
 #include "gih/io/run_file.hpp"
 #include "gih/theory/claims.hpp"
 #include "gih/theory/gih_distance.hpp"
+#include "gih/theory/growth_checks.hpp"
 #include "gih/theory/run_checks.hpp"
 
 namespace gih::cli {
@@ -178,6 +179,9 @@ int verify_run(const Arguments& arguments) {
   const PriorFacts facts = prior_facts(setup);
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Check> checks = check_run(setup, facts, conditions, run.state.log);
+  for (Check& check : check_growth(setup, facts, run.state.log)) {
+    checks.push_back(std::move(check));
+  }
   checks.push_back(forecast(setup, facts));
   checks.push_back(check_gih_distance(setup, run.state.theta));
   checks.insert(checks.end(), conditions.begin(), conditions.end());
