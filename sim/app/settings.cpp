@@ -142,12 +142,14 @@ void check_settings(const Settings& settings) {
     const Stage& stage = settings.schedule[k];
     const bool flow = stage.method == "flow";
     if (flow && stage.epochs > 0) {
-      throw InputError(fmt::format("stage.{}.epochs = {}: must be 0 with method flow, which lasts stage.{}.time",
-                                   k + 1, stage.epochs, k + 1));
+      throw InputError(
+          fmt::format("stage.{}.epochs = {}: must be 0 with method flow, which lasts stage.{}.time",
+                      k + 1, stage.epochs, k + 1));
     }
     if (!flow && stage.time > 0.0) {
-      throw InputError(fmt::format("stage.{}.time = {}: must be 0 with method {}, which takes stage.{}.epochs",
-                                   k + 1, to_text(stage.time), stage.method, k + 1));
+      throw InputError(
+          fmt::format("stage.{}.time = {}: must be 0 with method {}, which takes stage.{}.epochs",
+                      k + 1, to_text(stage.time), stage.method, k + 1));
     }
   }
   check_data(data);
@@ -200,8 +202,15 @@ Parameters initial_parameters(const Settings& settings) {
   return theta;
 }
 
+double kernel_bytes(const Settings& settings) {
+  if (settings.data.table) return 0.0;
+  // A kernel and its running sums, and one more while it is drawn.
+  const double entries = std::pow(settings.data.d, settings.data.parents.size() + 1);
+  return 3.0 * sizeof(double) * entries * settings.thread_count();
+}
+
 double training_bytes(const Settings& settings) {
-  double bytes = 50e6 + log_bytes(settings);  // program and libraries, log
+  double bytes = 50e6 + log_bytes(settings) + kernel_bytes(settings);  // program and libraries, log
   for (const Split split : {Split::train, Split::validation}) {
     bytes += prompts_bytes(settings.data, settings.prompts, split) +
              table_engine_bytes(settings.data, settings.prompts, split);
@@ -216,8 +225,7 @@ void check_memory(const Settings& settings, double bytes) {
   if (bytes > limit) {
     throw InputError(
         fmt::format("this run may need {:.3g} GB, above run.max-memory = {:.3g} GB: use fewer or "
-                    "shorter sequences, or "
-                    "raise run.max-memory",
+                    "shorter sequences or a smaller vocabulary, or raise run.max-memory",
                     bytes / 1e9, limit / 1e9));
   }
 }

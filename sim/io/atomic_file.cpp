@@ -144,7 +144,7 @@ void check_writable_target(const fs::path& path, bool overwrite) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) fail("is not a regular file");
-    if (!overwrite) fail("exists already and is not overwritten unless told so");
+    if (!overwrite) fail("exists already: --overwrite replaces it");
   } else if (errno != ENOENT && errno != ENOTDIR) {
     fail("cannot be written: " + words(errno));
   }

@@ -101,7 +101,11 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
 
   Check start = make("a(0)", "0 < a(0) <= L^(-3/2)", "Theorem 3.6", "exact");
   start.tally.require(setup.theta.a > 0.0);
-  if (setup.data.L) start.tally.at_most(setup.theta.a, std::pow(L, -1.5));
+  if (setup.data.L) {
+    start.tally.at_most(setup.theta.a, std::pow(L, -1.5));
+  } else {
+    start.note = "only a(0) > 0: the bound is 0 at L = inf, where any small a stands for it";
+  }
   add(start);
 
   const Subset every_head = (Subset{1} << model.H) - 1;

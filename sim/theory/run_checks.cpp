@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "gih/theory/population.hpp"
@@ -27,7 +28,10 @@ struct RunView {
   std::vector<StageRows> stages;
 
   double p_star(const LogRow& row) const { return row.theta.p()[star]; }
-  double L() const { return setup.data.L ? static_cast<double>(*setup.data.L) : 1e300; }
+  double L() const {
+    return setup.data.L ? static_cast<double>(*setup.data.L)
+                        : std::numeric_limits<double>::infinity();
+  }
 };
 
 double own_weight(const Matrix& w, Eigen::Index h) {

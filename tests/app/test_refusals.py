@@ -26,7 +26,6 @@ class Refusals(cli.Folder):
             ('"more" is one argument too many for gih train', "train", "more"),
             ('"b" is one argument too many for gih show', "show", "a", "b"),
             ("gih show needs FILE", "show"),
-            ("gih help needs keys", "help"),
             ('help "stages": must be keys', "help", "stages"),
             ("--output is missing", "sample"),
             ("--data is missing", "evaluate"),

@@ -16,7 +16,7 @@ class Help(cli.Folder):
         usage = self.gih("--help")[0]
         self.assertEqual(usage, self.gih("-h")[0])
         commands = re.findall(r"^  (\w+) ", usage, re.M)
-        for command in ("sample", "train", "evaluate", "show", "help"):
+        for command in ("sample", "train", "evaluate", "information", "verify", "show", "help"):
             self.assertIn(command, commands)
         keys = re.findall(r"^\| `([a-zA-Z.-]+)` \|", self.gih("help", "keys")[0], re.M)
         self.assertGreater(len(keys), 30)

@@ -88,9 +88,9 @@ class Claims(Verify):
         out, err = self.gih("verify", "--claims", "C.4,D.1")
         self.assertEqual(err, "")
         lines = out.splitlines()
-        self.assertRegex(lines[0], r"^verdict +id +left +right +slack +checked +statement$")
-        self.assertRegex(out, r"(?m)^PASS +C\.4 ")
-        self.assertRegex(out, r"(?m)^PASS +D\.1 ")
+        self.assertRegex(lines[0], r"^verdict +must be +id +left +right +slack +checked +statement$")
+        self.assertRegex(out, r"(?m)^PASS +PASS +C\.4 ")
+        self.assertRegex(out, r"(?m)^PASS +PASS +D\.1 ")
         self.assertNotIn("\033", out)
         self.assertEqual(lines[-1], "2 claims, each with a counter-example that must fail")
 

@@ -55,6 +55,9 @@ void check_settings(const Settings& settings);
 /// Theta at the start: init.* values, or a row of init.file.
 Parameters initial_parameters(const Settings& settings);
 
+/// Bytes of the kernels that all threads hold while they draw sequences.
+double kernel_bytes(const Settings& settings);
+
 /// Upper bound in bytes of what a training run holds.
 double training_bytes(const Settings& settings);
 

@@ -14,8 +14,8 @@ namespace {
 
 int run_help(const Arguments& arguments) {
   if (arguments.positional.front() != "keys") {
-    throw InputError(fmt::format("help \"{}\": must be keys; for a command: gih COMMAND --help",
-                                 arguments.positional.front()));
+    throw InputError(
+        fmt::format("help \"{}\": must be keys or a command", arguments.positional.front()));
   }
   fmt::print("{}", key_table_markdown());
   return 0;

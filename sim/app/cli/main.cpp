@@ -45,6 +45,16 @@ int run(int argc, char** argv) {
     fmt::print("{}", version_text());
     return 0;
   }
+  if (std::strcmp(argv[1], "help") == 0 && argc == 2) {
+    print_usage();
+    return 0;
+  }
+  if (std::strcmp(argv[1], "help") == 0 && argc == 3) {
+    for (const Command& command : commands()) {
+      const char* const words[] = {command.name, "--help"};
+      if (std::strcmp(argv[2], command.name) == 0) return parse(command, 2, words) ? 1 : 0;
+    }
+  }
   std::vector<std::string> names;
   for (const Command& command : commands()) {
     names.emplace_back(command.name);
@@ -82,7 +92,7 @@ int main(int argc, char** argv) {
     say(error.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    say("out of memory: use fewer or shorter sequences");
+    say("out of memory: use fewer or shorter sequences, or a smaller vocabulary");
     return 4;
   } catch (const std::exception& error) {
     say(error.what());

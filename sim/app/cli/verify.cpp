@@ -60,13 +60,14 @@ std::string painted(const std::string& verdict, bool failure, bool colours) {
 
 void print_lines(const std::vector<Line>& lines) {
   const bool colours = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{:<9} {:<18} {:>12} {:>12} {:>10} {:>8}  {}\n", "verdict", "id", "left", "right",
-             "slack", "checked", "statement");
+  fmt::print("{:<9} {:<7} {:<18} {:>12} {:>12} {:>10} {:>8}  {}\n", "verdict", "must be", "id",
+             "left", "right", "slack", "checked", "statement");
   for (const Line& line : lines) {
-    fmt::print("{} {:<18} {:>12.5g} {:>12.5g} {:>10.2g} {:>8}  {} [{}]\n",
-               painted(line.verdict, line.failure, colours), line.id, line.left, line.right,
+    fmt::print("{} {:<7} {:<18} {:>12.5g} {:>12.5g} {:>10.2g} {:>8}  {} [{}]\n",
+               painted(line.verdict, line.failure, colours),
+               line.expected.empty() ? "-" : line.expected, line.id, line.left, line.right,
                line.slack, line.checked, line.statement, line.equation);
-    if (!line.note.empty()) fmt::print("{:>9} {:<18} {}\n", "", "", line.note);
+    if (!line.note.empty()) fmt::print("{:>36} {}\n", "", line.note);
   }
 }
 
@@ -133,18 +134,12 @@ int verify_claims(const Arguments& arguments) {
                 fmt::format("{} claims, each with a counter-example that must fail", count));
 }
 
-Setup setup_of(const Settings& settings, const Arguments& arguments) {
+Setup setup_of(const Settings& settings, const Parameters& theta, const Arguments& arguments) {
   if (settings.data.table) {
     throw InputError("data.file: the theory needs a prior, not tokens; leave the key out");
   }
-  Setup setup{settings.data,
-              settings.model,
-              settings.prompts,
-              initial_parameters(settings),
-              settings.eps(),
-              settings.schedule,
-              2000,
-              settings.thread_count()};
+  Setup setup{settings.data,     settings.model, settings.prompts,       theta, settings.eps(),
+              settings.schedule, 2000,           settings.thread_count()};
   if (arguments.has("kernels")) {
     const auto kernels = to_integer(arguments.get("kernels"));
     if (!kernels || *kernels < 2 || *kernels > 100000000) {
@@ -163,7 +158,8 @@ std::string closing(const std::vector<Check>& conditions) {
 }
 
 int verify_configuration(const Arguments& arguments) {
-  const Setup setup = setup_of(resolve(arguments.keys), arguments);
+  const Settings settings = resolve(arguments.keys);
+  const Setup setup = setup_of(settings, initial_parameters(settings), arguments);
   const PriorFacts facts = prior_facts(setup);
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Line> lines;
@@ -175,7 +171,13 @@ int verify_configuration(const Arguments& arguments) {
 int verify_run(const Arguments& arguments) {
   const std::string path = arguments.get("run");
   const RunFile run = read_run(path);
-  const Setup setup = setup_of(resolve(read_ini(run.config, path)), arguments);
+  if (!run.complete) throw InputError(path + ": is unfinished; gih train --resume ends it");
+  std::vector<Assignment> keys;
+  for (const Assignment& key : read_ini(run.config, path)) {
+    // The first row holds the initial parameters: the file they came from is not needed again.
+    if (key.key != "init.file" && key.key != "init.step") keys.push_back(key);
+  }
+  const Setup setup = setup_of(resolve(keys), run.state.log.front().theta, arguments);
   const PriorFacts facts = prior_facts(setup);
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Check> checks = check_run(setup, facts, conditions, run.state.log);
