@@ -17,9 +17,10 @@ Check make(const char* id, std::string statement, const char* equation, const ch
 
 }  // namespace
 
-PriorFacts prior_facts(const Setup& setup) {
-  const PriorInformation found =
-      prior_information(setup.data, setup.model, &setup.theta.w, setup.kernels, setup.threads);
+PriorFacts prior_facts(const Setup& setup, const std::function<bool(std::size_t)>& done) {
+  const PriorInformation found = prior_information(setup.data, setup.model, &setup.theta.w,
+                                                   setup.kernels, setup.threads, done);
+  if (found.information.subsets.empty()) return {};
   PriorFacts facts{found.information, found.weighted,
                    prior_mixing(setup.data, setup.kernels, setup.threads), 0.0};
   // A Dirichlet law comes as near to 0 as one waits for: its bound is the floor, not what was

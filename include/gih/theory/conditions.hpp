@@ -1,6 +1,7 @@
 #pragma once
 // Do the hypotheses of the convergence theorem hold for a configuration, and what do they demand?
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,9 @@ struct PriorFacts {
   double I_star() const { return information.modified[information.S_star]; }
 };
 
-PriorFacts prior_facts(const Setup& setup);
+/// `done`, when given, hears now and then how many kernels are measured; when it returns false, the
+/// result is empty.
+PriorFacts prior_facts(const Setup& setup, const std::function<bool(std::size_t)>& done = {});
 
 /// Which subset stage I will select: the leader of g_{1,S} over the training prompts at the initial
 /// weights (sec. E.2), against S*. No hypothesis, but what a violated one leads to.

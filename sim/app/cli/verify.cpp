@@ -13,6 +13,8 @@
 #include "gih/theory/gih_distance.hpp"
 #include "gih/theory/growth_checks.hpp"
 #include "gih/theory/run_checks.hpp"
+#include "interrupt.hpp"
+#include "progress.hpp"
 
 namespace gih::cli {
 namespace {
@@ -151,6 +153,21 @@ Setup setup_of(const Settings& settings, const Parameters& theta, const Argument
   return setup;
 }
 
+/// Empty when the user interrupted it.
+std::optional<PriorFacts> measure(const Setup& setup) {
+  watch_interrupts();
+  Progress progress("measuring", "kernels", static_cast<double>(setup.kernels), 0.0, false);
+  const PriorFacts facts = prior_facts(setup, [&](std::size_t finished) {
+    progress.update(static_cast<double>(finished));
+    return !interrupted();
+  });
+  if (interrupted()) {
+    tell("gih: interrupted; nothing was written\n");
+    return std::nullopt;
+  }
+  return facts;
+}
+
 std::string closing(const std::vector<Check>& conditions) {
   return conditions_hold(conditions) ? "the theorem's conditions hold here"
                                      : "the theorem's conditions do not all hold here, so its "
@@ -160,7 +177,9 @@ std::string closing(const std::vector<Check>& conditions) {
 int verify_configuration(const Arguments& arguments) {
   const Settings settings = resolve(arguments.keys);
   const Setup setup = setup_of(settings, initial_parameters(settings), arguments);
-  const PriorFacts facts = prior_facts(setup);
+  const auto measured = measure(setup);
+  if (!measured) return exit_interrupted;
+  const PriorFacts& facts = *measured;
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Line> lines;
   for (const Check& check : conditions) lines.push_back(line_of(check));
@@ -178,7 +197,9 @@ int verify_run(const Arguments& arguments) {
     if (key.key != "init.file" && key.key != "init.step") keys.push_back(key);
   }
   const Setup setup = setup_of(resolve(keys), run.state.log.front().theta, arguments);
-  const PriorFacts facts = prior_facts(setup);
+  const auto measured = measure(setup);
+  if (!measured) return exit_interrupted;
+  const PriorFacts& facts = *measured;
   const std::vector<Check> conditions = check_conditions(setup, facts);
   std::vector<Check> checks = check_run(setup, facts, conditions, run.state.log);
   for (Check& check : check_growth(setup, facts, run.state.log)) {
