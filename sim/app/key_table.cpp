@@ -166,7 +166,7 @@ const std::vector<KeyRow>& key_table() {
        [](S, G g) { return to_text(g->learning_rate); }},
       // ---- log and run ----
       {"log.every", "auto, or a whole number from 1",
-       "steps between log rows; auto: at most 2000 rows a stage, dense early",
+       "steps (gd) or time (flow) between log rows; auto: at most 2000 rows a stage, dense early",
        [](K k, T t) {
          if (t == "auto") return k.settings.log_every = 0, true;
          return whole(t, 1, std::uint64_t{1} << 53, k.settings.log_every);

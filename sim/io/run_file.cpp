@@ -140,6 +140,8 @@ void write_state(hdf5::Writer& file, const Sizes& sizes, const TrainState& state
   file.dataset("/state/time", {}, std::vector<double>{state.time}, "flow time done in it");
   file.dataset("/state/next_step", {}, std::vector<double>{state.next_step},
                "step size that the flow goes on with; 0 for gd and before the first step");
+  file.dataset("/state/coordinates", {state.coordinates.size()}, state.coordinates,
+               "coordinates that the flow goes on from; none for gd");
   const Parameters& theta = state.theta;
   file.dataset("/state/w", sizes.of(Per::weight),
                std::span(theta.w.data(), static_cast<std::size_t>(theta.w.size())),
@@ -211,6 +213,9 @@ TrainState read_state(const hdf5::Reader& file, const Sizes& sizes) {
   state.step = file.counts("/state/step", {}).front();
   state.time = file.doubles("/state/time", {}).front();
   state.next_step = file.doubles("/state/next_step", {}).front();
+  const Shape coordinates = file.shape("/state/coordinates");
+  if (coordinates.size() != 1) file.fail("/state/coordinates is not a list");
+  state.coordinates = file.doubles("/state/coordinates", coordinates);
   state.theta = empty_parameters(sizes);
   const auto w = file.doubles("/state/w", sizes.of(Per::weight));
   const auto c = file.doubles("/state/c", sizes.of(Per::subset));

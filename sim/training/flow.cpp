@@ -4,6 +4,8 @@
 #include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
 #include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "gih/training/schedule.hpp"
 #include "methods.hpp"
@@ -17,28 +19,36 @@ using Stepper = odeint::controlled_runge_kutta<odeint::runge_kutta_dopri5<State>
 
 constexpr std::size_t most_steps = 10'000'000;
 
-/// The trained blocks as one vector. c is divided by a power of two near its length, which the flow
-/// conserves (Lemma E.1): only its direction matters, so its tolerance is relative to that length.
-class Packing {
+/// The trained blocks as one vector of coordinates x. The loss depends on c_S^2 alone, so no c_S
+/// changes its sign along the flow, and in its place stands log(c_S^2 / C_D), with
+/// C_D at the start, which the flow conserves (Lemma E.1). There the flow is not stiff: while p_S
+/// of a lost subset falls by hundreds of orders of magnitude, its logarithm falls on a straight
+/// line.
+class Coordinates {
  public:
-  Packing(Blocks trains, const Parameters& start)
-      : trains_(trains), scale_(std::exp2(std::round(std::log2(start.c.norm())))) {}
+  Coordinates(Blocks trains, const Parameters& start) : trains_(trains), start_(start) {}
 
-  State pack(const Parameters& theta, double c_factor) const {
+  State pack(const Parameters& theta) const {
     State x;
     if (trains_.c) {
-      for (const double c : theta.c) x.push_back(c * c_factor);
+      for (const double c : theta.c) {
+        if (c != 0.0) x.push_back(std::log(c * c / start_.C_D()));  // c_S = 0 stays 0
+      }
     }
     if (trains_.w) x.insert(x.end(), theta.w.data(), theta.w.data() + theta.w.size());
     if (trains_.a) x.push_back(theta.a);
     return x;
   }
-  State pack(const Parameters& theta) const { return pack(theta, 1.0 / scale_); }
 
-  void unpack(const State& x, Parameters& theta) const {
+  /// The parameters at x; log c_S^2 not below `least`.
+  void unpack(const State& x, Parameters& theta, double least) const {
     auto next = x.begin();
     if (trains_.c) {
-      for (double& c : theta.c) c = *next++ * scale_;
+      const double length = std::sqrt(start_.C_D());
+      for (Eigen::Index S = 0; S < theta.c.size(); ++S) {
+        if (start_.c[S] == 0.0) continue;
+        theta.c[S] = std::copysign(length * std::exp(0.5 * std::max(*next++, least)), start_.c[S]);
+      }
     }
     if (trains_.w) {
       std::copy_n(next, theta.w.size(), theta.w.data());
@@ -46,17 +56,29 @@ class Packing {
     }
     if (trains_.a) theta.a = *next;
   }
+  void unpack(const State& x, Parameters& theta) const {
+    unpack(x, theta, -std::numeric_limits<double>::infinity());
+  }
 
-  /// d_t theta = -grad L, packed.
-  State velocity(Objective& objective, const Parameters& theta) const {
-    State v = pack(objective.evaluate(theta, trains_, false).gradient, 1.0 / scale_);
-    for (double& entry : v) entry = -entry;
-    return v;
+  /// d_t x at x: d_t theta = -grad L, and d_t log c_S^2 = 2 d_t c_S / c_S.
+  void velocity(Objective& objective, const State& x, Parameters& theta, State& v) const {
+    unpack(x, theta, -600.0);  // far below what counts, and still no 0 / 0
+    const Parameters gradient = objective.evaluate(theta, trains_, false).gradient;
+    auto next = v.begin();
+    if (trains_.c) {
+      for (Eigen::Index S = 0; S < theta.c.size(); ++S) {
+        if (start_.c[S] != 0.0) *next++ = -2.0 * gradient.c[S] / theta.c[S];
+      }
+    }
+    if (trains_.w) {
+      for (Eigen::Index i = 0; i < gradient.w.size(); ++i) *next++ = -gradient.w.data()[i];
+    }
+    if (trains_.a) *next = -gradient.a;
   }
 
  private:
   Blocks trains_;
-  double scale_;
+  Parameters start_;
 };
 
 bool all_finite(const State& x) {
@@ -100,8 +122,8 @@ Step take_step(StageRun& run, Stepper& stepper,
 }  // namespace
 
 /// Dormand and Prince's method of order 5(4), error-controlled; rows between its steps by its own
-/// interpolation. A checkpoint holds the state at the end of a step and the next step size, from
-/// which everything else is computed again, so a resumed flow has the same bits.
+/// interpolation. A checkpoint holds the coordinates at the end of a step and the next step size,
+/// from which everything else is computed again, so a resumed flow has the same bits.
 bool gradient_flow(StageRun& run) {
   const double T = run.stage.time;
   TrainState& state = run.state;
@@ -111,7 +133,7 @@ bool gradient_flow(StageRun& run) {
                             [&](const LogRow& row) { return row.stage == state.stage; })
                    ->theta
              : state.theta;
-  const Packing packing(run.stage.trains, start);
+  const Coordinates coordinates(run.stage.trains, start);
   const auto row_at = [&](double time, const Parameters& theta) {
     append_row(run, time, theta, run.train.loss(theta));
   };
@@ -119,15 +141,15 @@ bool gradient_flow(StageRun& run) {
 
   Parameters probe = state.theta;
   const auto rate = [&](const State& x, State& v, double) {
-    packing.unpack(x, probe);
-    v = packing.velocity(run.train, probe);
+    coordinates.velocity(run.train, x, probe, v);
   };
   Stepper stepper{
       odeint::default_error_checker<double, odeint::range_algebra, odeint::default_operations>(
           run.stage.tolerance, run.stage.tolerance)};
   const std::vector<double> times = log_times(T, static_cast<double>(run.log_every));
   auto due = std::upper_bound(times.begin(), times.end(), state.time);
-  State x = packing.pack(state.theta);
+  if (state.coordinates.empty()) state.coordinates = coordinates.pack(state.theta);
+  State x = state.coordinates;
   State v(x.size());
   rate(x, v, state.time);
   if (!(state.next_step > 0.0)) state.next_step = std::min(T, 0.01 / std::max(largest(v), 1e-300));
@@ -146,12 +168,13 @@ bool gradient_flow(StageRun& run) {
         stepper.stepper().calc_state(*due, between, x, v, before, taken.x, taken.v, taken.t);
       }
       Parameters theta = state.theta;
-      packing.unpack(between, theta);
+      coordinates.unpack(between, theta);
       row_at(*due, theta);
     }
     x = std::move(taken.x);
     v = std::move(taken.v);
-    packing.unpack(x, state.theta);
+    coordinates.unpack(x, state.theta);
+    state.coordinates = x;
     state.next_step = taken.next;
     if (!run.observer(state)) return false;
   }

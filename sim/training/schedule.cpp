@@ -25,7 +25,7 @@ std::vector<double> log_times(double time, double every) {
   if (every > 0.0) {
     for (double i = 1.0; i * every < time; i += 1.0) times.push_back(i * every);
   } else {
-    constexpr int points = 998;
+    constexpr int points = 298;
     for (int i = 0; i < points && time > 0.0; ++i) {
       times.push_back(time * std::pow(10.0, -6.0 * (1.0 - static_cast<double>(i) / points)));
     }

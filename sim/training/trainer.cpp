@@ -53,6 +53,7 @@ bool train(const Schedule& schedule, std::size_t log_every, Objective& train_obj
     state.step = 0;
     state.time = 0.0;
     state.next_step = 0.0;
+    state.coordinates.clear();
   }
   return true;
 }

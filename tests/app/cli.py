@@ -92,5 +92,5 @@ def results(path):
     with h5py.File(path, "r") as file:
         for group in ("log", "final", "state"):
             file[group].visititems(lambda name, item, at=group: visit(f"{at}/{name}", item))
-    assert len(found) == 22, sorted(found)
+    assert len(found) == 23, sorted(found)
     return found

@@ -51,6 +51,7 @@ RunFile sample_run(std::size_t rows) {
   run.state.step = 17;
   run.state.time = 1.0 / 3.0;
   run.state.next_step = 1e-7 / 3.0;
+  run.state.coordinates = {-1.0 / 3.0, 5e-324};
   run.state.theta = parameters(run.model, 99.9);
   return run;
 }
@@ -77,6 +78,7 @@ void check_same(const RunFile& x, const RunFile& y) {
   CHECK(x.state.step == y.state.step);
   CHECK(x.state.time == y.state.time);
   CHECK(x.state.next_step == y.state.next_step);
+  CHECK(x.state.coordinates == y.state.coordinates);
   CHECK(same_bits(x.state.theta, y.state.theta));
   REQUIRE(x.state.log.size() == y.state.log.size());
   for (std::size_t t = 0; t < x.state.log.size(); ++t) {
@@ -179,7 +181,7 @@ assert list(f["log/stage"]) == [1, 1, 2] and f["log/step"][2] == 2**40 + 2
 assert np.isnan(f["log/validation_loss"][:]).all()
 assert set(f["log"]) == set("stage step time train_loss validation_loss c p w a C_D".split())
 assert set(f["final"]) == set("w c p a C_D".split())
-assert set(f["state"]) == set("stage step time next_step w c a".split())
+assert set(f["state"]) == set("stage step time next_step coordinates w c a".split())
 assert np.array_equal(f["state/w"][:], f["final/w"][:]) and f["state/step"][()] == 17
 seen = []
 def check(name, item):
@@ -189,7 +191,7 @@ def check(name, item):
         packed = (item.compression, item.compression_opts, item.shuffle, item.fletcher32)
         assert item.size <= 1 or packed == ("gzip", 4, True, True), name
 f.visititems(check)
-assert len(seen) == 23, seen
+assert len(seen) == 24, seen
 )",
                scratch / "run.h5"));
   write_run(scratch / "empty.h5", sample_run(0));

@@ -26,6 +26,7 @@ struct TrainState {
   std::size_t step = 0;  ///< steps done in it
   double time = 0.0;     ///< flow time done in it
   double next_step = 0.0;  ///< step size that the flow's error control asks for; 0: none yet
+  std::vector<double> coordinates;  ///< of the flow, which goes on from them; empty for gd
   Parameters theta;
   Log log;
 };

@@ -25,7 +25,7 @@ using Schedule = std::vector<Stage>;
 /// what a stage does is spread over orders of magnitude of time.
 std::vector<std::size_t> log_steps(std::size_t epochs, std::size_t every);
 
-/// Times 0 .. time at which a flow writes a log row. every = 0: 1000 of them, evenly in the
+/// Times 0 .. time at which a flow writes a log row. every = 0: 300 of them, evenly in the
 /// logarithm from a millionth of the time on; else every so much time.
 std::vector<double> log_times(double time, double every);
 
