@@ -61,7 +61,7 @@ Subset parents_of(const Kernel& kernel) {
 }
 
 int span_of(Subset S) {
-  return S == 0 ? 0 : std::bit_width(S) - 1 - std::countr_zero(S);
+  return S == 0 ? 0 : static_cast<int>(std::bit_width(S)) - 1 - std::countr_zero(S);
 }
 
 }  // namespace gih
