@@ -87,7 +87,7 @@ class Resume(cli.Folder):
 
     def test_interrupts(self):
         process = self.begin()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             time.sleep(self.seconds / 8)
             process.send_signal(number)
             status, out, err = self.end_of(process)

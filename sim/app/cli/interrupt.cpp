@@ -4,21 +4,29 @@
 
 namespace gih::cli {
 namespace {
+
+constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
+
 volatile std::sig_atomic_t flag = 0;
-// A second signal, whichever of the two, ends the process at once, should the work not reach its
-// next look.
+
+// A second signal, whichever it is, ends the process at once, should the work not reach its next
+// look.
 void set_flag(int) {
   flag = 1;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const int signal : watched) std::signal(signal, SIG_DFL);
 }
+
 }  // namespace
 
 void watch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = set_flag;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : watched) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;  // nohup, or a shell's background job
+    action = {};
+    action.sa_handler = set_flag;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() {

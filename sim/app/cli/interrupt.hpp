@@ -1,5 +1,5 @@
 #pragma once
-// SIGINT and SIGTERM set a flag; whoever works looks at it between steps.
+// SIGINT, SIGTERM and SIGHUP (a lost connection) set a flag; whoever works looks at it between steps.
 
 namespace gih::cli {
 
