@@ -35,29 +35,31 @@ void parallel_for(int threads, std::size_t count, const std::function<void(std::
   if (first) std::rethrow_exception(first);
 }
 
+void TeamSize::change() {
+  now_ = now_ == 1 ? threads_ : 1;
+  on_trial_ = !on_trial_;
+}
+
 void TeamSize::took(double seconds) {
   if (threads_ == 1) return;
+  sum_ += seconds;
+  ++calls_;
+  const double mean = sum_ / calls_;
   if (!on_trial_) {
-    mean_ = mean_ > 0.0 ? mean_ + (seconds - mean_) / 16.0 : seconds;
-    if (--left_ > 0) return;
-    on_trial_ = true;
-    now_ = other();
-    left_ = trial_calls;
-    trial_ = 0.0;
-    return;
-  }
-  trial_ += seconds;
-  if (--left_ > 0) return;
-  on_trial_ = false;
-  const double mean = trial_ / trial_calls;
-  if (mean < mean_) {
+    if (sum_ < wait_) return;
     mean_ = mean;
-    wait_ = 64;
+    change();
   } else {
-    now_ = other();
-    wait_ = std::min(2 * wait_, longest_wait);
+    if (sum_ < trial || calls_ < fewest_calls) return;
+    wait_ = std::max(std::min(2.0 * wait_, longest_wait), share * sum_);
+    if (mean < mean_) {
+      on_trial_ = false;  // the one that was tried holds from now on
+    } else {
+      change();
+    }
   }
-  left_ = wait_;
+  sum_ = 0.0;
+  calls_ = 0;
 }
 
 }  // namespace gih

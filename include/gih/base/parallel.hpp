@@ -28,17 +28,20 @@ class TeamSize {
   void took(double seconds);
 
  private:
-  static constexpr int trial_calls = 4;
-  static constexpr int longest_wait = 8192;
+  // In seconds of calls. A trial is long enough to meet the stalls of a busy machine, which come
+  // every few milliseconds and last as long, and short against what it decides.
+  static constexpr double trial = 0.005, first_wait = 0.02, longest_wait = 0.5;
+  static constexpr int fewest_calls = 3;
+  static constexpr double share = 20.0;  // of waiting to trying, also where a call is long
 
-  int other() const { return now_ == 1 ? threads_ : 1; }
+  void change();
 
   int threads_, now_;
   bool on_trial_ = false;
-  int left_ = 16;  // calls before the next trial, or of this one
-  int wait_ = 16;
-  double mean_ = 0.0;   // of the choice that holds
-  double trial_ = 0.0;  // sum over this trial
+  double wait_ = first_wait;
+  double sum_ = 0.0;  // of the calls since the choice or trial began
+  int calls_ = 0;
+  double mean_ = 0.0;  // of the choice that holds, before this trial
 };
 
 }  // namespace gih
