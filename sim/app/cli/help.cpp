@@ -36,6 +36,8 @@ std::string version_text() {
 }
 
 const Command help_command{
-    "help", "prints the table of configuration keys: gih help keys", "keys", false, {}, run_help};
+    "help", "prints a command's help (gih help train) or the table of keys (gih help keys)",
+    "keys", false,
+    {},     run_help};
 
 }  // namespace gih::cli
