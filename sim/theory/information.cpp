@@ -17,6 +17,13 @@ std::vector<double> token_law(const std::vector<double>& marginal, std::size_t d
   return mu;
 }
 
+/// mu(E) of the row that starts at `E`.
+double mass_of(const std::vector<double>& marginal, std::size_t E, std::size_t d) {
+  double mass = 0.0;
+  for (std::size_t k = 0; k < d; ++k) mass += marginal[E + k];
+  return mass;
+}
+
 }  // namespace
 
 double modified_information(const std::vector<double>& marginal, int d) {
@@ -24,8 +31,7 @@ double modified_information(const std::vector<double>& marginal, int d) {
   const std::vector<double> mu = token_law(marginal, width);
   double total = 0.0;
   for (std::size_t E = 0; E < marginal.size(); E += width) {
-    double mass = 0.0;
-    for (std::size_t k = 0; k < width; ++k) mass += marginal[E + k];
+    const double mass = mass_of(marginal, E, width);
     // mu(E)^2 chi2(mu(. | E) || mu) as a sum of squares: never negative, no cancellation.
     for (std::size_t k = 0; k < width; ++k) {
       if (!(mu[k] > 0.0)) continue;
@@ -41,8 +47,7 @@ double standard_information(const std::vector<double>& marginal, int d) {
   const std::vector<double> mu = token_law(marginal, width);
   double total = 0.0;
   for (std::size_t E = 0; E < marginal.size(); E += width) {
-    double mass = 0.0;
-    for (std::size_t k = 0; k < width; ++k) mass += marginal[E + k];
+    const double mass = mass_of(marginal, E, width);
     if (!(mass > 0.0)) continue;
     for (std::size_t k = 0; k < width; ++k) {
       if (!(mu[k] > 0.0)) continue;

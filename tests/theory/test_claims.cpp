@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -70,6 +72,24 @@ TEST_CASE("every claim comes out as the table has it") {
     CHECK(result.as_expected);
     CHECK_FALSE(result.where.empty());
   }
+}
+
+// A loose bound holds with half its constant too, so the table alone would not notice that one is
+// gone. How much of its bound each row uses is pinned: a factor 2 moves that by a factor 2.
+TEST_CASE("each inequality uses as much of its bound as before") {
+  std::ifstream file(GIH_TEST_DATA "/claim_ratios.json");
+  REQUIRE(file);
+  const auto pinned = nlohmann::json::parse(file).get<std::map<std::string, double>>();
+  std::size_t compared = 0;
+  for (const ClaimResult& result : gih::check_claims({}, 2)) {
+    if (!result.expected_to_hold || result.tally.ratio() == 0.0) continue;
+    CAPTURE(result.id);
+    const auto at = pinned.find(result.id);
+    REQUIRE(at != pinned.end());
+    CHECK(result.tally.ratio() == doctest::Approx(at->second).epsilon(0.01));
+    ++compared;
+  }
+  CHECK(compared == pinned.size());
 }
 
 TEST_CASE("claims are found by their ids, in the order asked for") {
