@@ -164,13 +164,13 @@ Settings resolve(const std::vector<Assignment>& assignments) {
     }
     if (!stage.trains.any()) {
       throw InputError(
-          fmt::format("{}: stage.{}.train is missing: must be c, w, a, or several joined by +",
+          fmt::format("{}: stage.{}.train is missing: must be c, w, a, qkv, or several joined by +",
                       stage_place.at(static_cast<int>(k)), k));
     }
   }
   load_files(settings, given);
   settings.model.d = settings.data.d;
-  settings.prompts.M = settings.model.M;
+  settings.prompts.M = settings.model.reach();
   settings.prompts.mask = settings.model.mask;
   check_settings(settings);
   return settings;

@@ -73,13 +73,20 @@ const std::vector<KeyRow>& key_table() {
        "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
        [](K k, T t) { return set_path(t, k.settings.kernels); }, [](S s, G) { return s.kernels; }},
       // ---- model ----
-      {"model.variant", "simplified", "the disentangled transformer (2.5)",
-       [](K, T t) { return t == "simplified"; }, [](S, G) { return std::string("simplified"); }},
+      {"model.variant", "simplified or full",
+       "the disentangled transformer (2.5), or with W_Q, W_K, W_V and residual block (B.2)",
+       [](K k, T t) {
+         return choice(t, {"simplified", "full"}, k.settings.model.variant);
+       },
+       [](S s, G) {
+         return chosen(s.model.variant, {"simplified", "full"});
+       }},
       {"model.window", "a whole number from 1 to 31", "M, lags that a head of the first layer sees",
        [](K k, T t) { return whole(t, 1, 31, k.settings.model.M); },
        [](S s, G) { return std::to_string(s.model.M); }},
       {"model.heads", "a whole number from 1 to 31",
-       "H, heads of the first layer; head h starts at lag h, so r_n <= H <= M",
+       "H, heads of the first layer; head h starts at lag h, so r_n <= H, and H <= M unless "
+       "shifted",
        [](K k, T t) { return whole(t, 1, 31, k.settings.model.H); },
        [](S s, G) { return std::to_string(s.model.H); }},
       {"model.degree", "a whole number from 1 to 31", "D, degree of the polynomial kernel",
@@ -100,10 +107,60 @@ const std::vector<KeyRow>& key_table() {
        [](S s, G) {
          return chosen(s.model.mask, {"false", "true"});
        }},
+      {"model.residual-in-kernel", "true or false",
+       "full: subsets range over the residual block and the heads, or the heads alone",
+       [](K k, T t) {
+         return choice(t, {"false", "true"}, k.settings.model.residual_in_kernel);
+       },
+       [](S s, G) {
+         return chosen(s.model.residual_in_kernel, {"false", "true"});
+       }},
+      {"model.head-norm", "none, l2 or layer",
+       "each head's output as it is, of unit length, or layer-normed with trained scale and shift",
+       [](K k, T t) {
+         return choice(t, {"none", "l2", "layer"}, k.settings.model.head_norm);
+       },
+       [](S s, G) {
+         return chosen(s.model.head_norm, {"none", "l2", "layer"});
+       }},
+      {"model.head-window", "common or shifted", "lags that head h sees: 1 to M, or h to h+M-1",
+       [](K k, T t) {
+         return choice(t, {"common", "shifted"}, k.settings.model.head_window);
+       },
+       [](S s, G) {
+         return chosen(s.model.head_window, {"common", "shifted"});
+       }},
+      {"model.feature-norm", "auto, sqrt-C_D or l2",
+       "what phi is divided by: sqrt(C_D) (2.4), or its length; auto: l2 in the full variant",
+       [](K k, T t) {
+         return choice(t, {"auto", "sqrt-C_D", "l2"}, k.settings.model.feature_norm);
+       },
+       [](S s, G) {
+         return chosen(s.model.feature_norm, {"auto", "sqrt-C_D", "l2"});
+       }},
+      {"model.self-attention", "none, or a number",
+       "heads attend to their own position too, with this RPE score, which is not trained",
+       [](K k, T t) {
+         if (t == "none") return k.settings.model.self_score.reset(), true;
+         return real(t, -unlimited, unlimited, k.settings.model.self_score.emplace());
+       },
+       [](S s, G) { return s.model.self_score ? to_text(*s.model.self_score) : "none"; }},
+      {"model.rectify", "true or false", "inner products of head outputs below 0 count as 0",
+       [](K k, T t) {
+         return choice(t, {"false", "true"}, k.settings.model.rectify);
+       },
+       [](S s, G) {
+         return chosen(s.model.rectify, {"false", "true"});
+       }},
       // ---- loss ----
-      {"loss.kind", "cross-entropy", "-log(y_k + epsilon) for target k (2.1)",
-       [](K, T t) { return t == "cross-entropy"; },
-       [](S, G) { return std::string("cross-entropy"); }},
+      {"loss.kind", "cross-entropy or softmax-cross-entropy",
+       "-log(y_k + epsilon) for target k (2.1), or y taken as logits: log sum_j exp(y_j) - y_k",
+       [](K k, T t) {
+         return choice(t, {"cross-entropy", "softmax-cross-entropy"}, k.settings.loss_kind);
+       },
+       [](S s, G) {
+         return chosen(s.loss_kind, {"cross-entropy", "softmax-cross-entropy"});
+       }},
       {"loss.epsilon", "auto, or a number from 0 to 1", "eps; auto is L^(-1/2), and 0 when L = inf",
        [](K k, T t) {
          if (t == "auto") return k.settings.epsilon.reset(), true;
@@ -132,6 +189,10 @@ const std::vector<KeyRow>& key_table() {
       {"init.a", "a number", "a at the start",
        [](K k, T t) { return real(t, -unlimited, unlimited, k.settings.a); },
        [](S s, G) { return to_text(s.a); }},
+      {"init.qkv", "a number, or three separated by commas",
+       "full: W_Q, W_K and W_V at the start are these multiples of the identity",
+       [](K k, T t) { return set_numbers(t, k.settings.qkv); },
+       [](S s, G) { return numbers_text(s.qkv); }},
       {"init.file", "the path of a run file (no # and no surrounding blanks), or empty",
        "start from the parameters of another run instead",
        [](K k, T t) { return set_path(t, k.settings.init_file); },
@@ -143,7 +204,8 @@ const std::vector<KeyRow>& key_table() {
                             : "last";
        }},
       // ---- stages ----
-      {"stage.K.train", "c, w, a, or several joined by +", "what stage K = 1, 2, ... trains",
+      {"stage.K.train", "c, w, a, qkv, or several joined by +",
+       "what stage K = 1, 2, ... trains; qkv: W_Q, W_K, W_V and the scale and shift of head norms",
        [](K k, T t) { return set_blocks(t, k.stage->trains); },
        [](S, G g) { return blocks_text(g->trains); }},
       {"stage.K.method", names_of(integrator_table()), meanings_of(integrator_table()),

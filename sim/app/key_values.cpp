@@ -66,10 +66,11 @@ bool set_memory(std::string_view text, Settings& settings) {
 bool set_blocks(std::string_view text, Blocks& blocks) {
   Blocks found;
   for (const std::string& piece : split(text, '+')) {
-    bool* const block = piece == "c"   ? &found.c
-                        : piece == "w" ? &found.w
-                        : piece == "a" ? &found.a
-                                       : nullptr;
+    bool* const block = piece == "c"     ? &found.c
+                        : piece == "w"   ? &found.w
+                        : piece == "a"   ? &found.a
+                        : piece == "qkv" ? &found.qkv
+                                         : nullptr;
     if (block == nullptr || *block) return false;
     *block = true;
   }
@@ -82,6 +83,7 @@ std::string blocks_text(Blocks blocks) {
   if (blocks.c) names.push_back("c");
   if (blocks.w) names.push_back("w");
   if (blocks.a) names.push_back("a");
+  if (blocks.qkv) names.push_back("qkv");
   return fmt::format("{}", fmt::join(names, "+"));
 }
 

@@ -33,7 +33,11 @@ double log_bytes(const Settings& settings) {
     rows += settings.log_every > 0 ? steps / static_cast<double>(settings.log_every) + 2.0
                                    : std::min(steps + 1.0, 2000.0);
   }
-  const double weights = settings.model.H * settings.model.M;
+  double weights = settings.model.H * settings.model.M;
+  const Parameters shapes = zero_parameters(settings.model);
+  for (const WordMatrix& matrix : word_matrices) {
+    weights += static_cast<double>((shapes.*matrix.member).size());
+  }
   const auto nS = static_cast<double>(settings.model.subsets().size());
   const double row = sizeof(LogRow) + 64.0 + 8.0 * (weights + nS);
   const double row_in_file = 8.0 * (weights + 2.0 * nS + 7.0);
@@ -105,21 +109,25 @@ void check_settings(const Settings& settings) {
   const DataSpec& data = settings.data;
   const ModelSpec& model = settings.model;
   const int largest = data.parents.back();
-  if (model.M < largest) {
+  const bool shifted = model.head_window == HeadWindow::shifted;
+  if (!shifted && model.M < largest) {
     throw InputError(
         fmt::format("model.window = {}: must be at least the largest lag of data.parents = {}",
                     model.M, lags_text(data.parents)));
   }
-  if (data.L && *data.L <= static_cast<std::size_t>(model.M)) {
+  if (data.L && *data.L <= static_cast<std::size_t>(model.reach())) {
     throw InputError(
-        fmt::format("data.length = {}: must be above model.window = {}", *data.L, model.M));
+        shifted
+            ? fmt::format("data.length = {}: must be above {}, how far back {} heads with shifted "
+                          "windows of {} lags see",
+                          *data.L, model.reach(), model.H, model.M)
+            : fmt::format("data.length = {}: must be above model.window = {}", *data.L, model.M));
   }
-  if (model.H < largest || model.H > model.M) {
+  if (model.H < largest || (!shifted && model.H > model.M)) {
     throw InputError(
-        fmt::format("model.heads = {}: must be from {}, the largest lag of data.parents, to "
-                    "model.window = {}, because "
-                    "head h starts at lag h",
-                    model.H, largest, model.M));
+        fmt::format("model.heads = {}: must be from {}, the largest lag of data.parents, to {}, "
+                    "because head h starts at lag h",
+                    model.H, largest, shifted ? "31" : fmt::format("model.window = {}", model.M)));
   }
   if (model.D > model.H) {
     throw InputError(
@@ -141,6 +149,12 @@ void check_settings(const Settings& settings) {
   for (std::size_t k = 0; k < settings.schedule.size(); ++k) {
     const Stage& stage = settings.schedule[k];
     const bool flow = stage.method == "flow";
+    if (stage.trains.qkv && model.variant != Variant::full && model.head_norm != HeadNorm::layer) {
+      throw InputError(fmt::format(
+          "stage.{}.train = qkv: must be c, w or a with model.variant = simplified, which has no "
+          "W_Q, W_K and W_V",
+          k + 1));
+    }
     if (flow && stage.epochs > 0) {
       throw InputError(
           fmt::format("stage.{}.epochs = {}: must be 0 with method flow, which lasts stage.{}.time",
@@ -159,6 +173,10 @@ void check_settings(const Settings& settings) {
     throw InputError(fmt::format("init.step = {}:{}: needs init.file, the path of a run file",
                                  settings.init_step->first, settings.init_step->second));
   }
+  if (settings.qkv.size() != 1 && settings.qkv.size() != 3) {
+    throw InputError(fmt::format("init.qkv has {} numbers: must be 1, or 3 (W_Q, W_K, W_V)",
+                                 settings.qkv.size()));
+  }
   const std::size_t nS = model.subsets().size();
   if (settings.c.size() != 1 && settings.c.size() != nS) {
     throw InputError(fmt::format("init.c has {} numbers: must be 1, or {} (one a subset)",
@@ -169,11 +187,20 @@ void check_settings(const Settings& settings) {
 Parameters initial_parameters(const Settings& settings) {
   const ModelSpec& model = settings.model;
   const std::size_t nS = model.subsets().size();
-  Parameters theta;
+  Parameters theta = zero_parameters(model);
   if (settings.init_file.empty()) {
-    theta.w = Matrix::Constant(model.H, model.M, settings.w_off);
-    theta.w.diagonal().setConstant(settings.w_diagonal);
-    theta.c.resize(static_cast<Eigen::Index>(nS));
+    theta.w.setConstant(settings.w_off);
+    for (int h = 0; h < model.H; ++h) {
+      const int own = model.head_window == HeadWindow::shifted ? 0 : h;
+      if (own < model.M) theta.w(h, own) = settings.w_diagonal;
+    }
+    for (const auto& [W, i] : {std::pair(&theta.W_Q, 0), {&theta.W_K, 1}, {&theta.W_V, 2}}) {
+      const std::size_t number = settings.qkv.size() == 1 ? 0 : static_cast<std::size_t>(i);
+      for (Eigen::Index row = 0; row < W->rows(); ++row) {
+        (*W)(row, row % model.d) = settings.qkv[number];
+      }
+    }
+    theta.scale.setOnes();
     for (std::size_t S = 0; S < nS; ++S) {
       theta.c[static_cast<Eigen::Index>(S)] = settings.c[settings.c.size() == 1 ? 0 : S];
     }
@@ -202,6 +229,26 @@ Parameters initial_parameters(const Settings& settings) {
   return theta;
 }
 
+void require_simplified(const Settings& settings, const std::string& who) {
+  const ModelSpec& model = settings.model;
+  const std::pair<bool, const char*> departures[] = {
+      {model.variant != Variant::simplified, "model.variant = full: must be simplified"},
+      {model.head_norm != HeadNorm::none, "model.head-norm: must be none"},
+      {model.head_window != HeadWindow::common, "model.head-window = shifted: must be common"},
+      {model.l2_features(), "model.feature-norm = l2: must be sqrt-C_D"},
+      {model.self_score.has_value(), "model.self-attention: must be none"},
+      {model.rectify, "model.rectify = true: must be false"},
+      {settings.loss_kind != LossKind::cross_entropy,
+       "loss.kind = softmax-cross-entropy: must be cross-entropy"},
+  };
+  for (const auto& [departs, what] : departures) {
+    if (departs) {
+      throw InputError(
+          fmt::format("{} for {}, which is about the simplified model (2.5)", what, who));
+    }
+  }
+}
+
 double kernel_bytes(const Settings& settings) {
   if (settings.data.table) return 0.0;
   // A kernel and its running sums, and one more while it is drawn.
@@ -212,8 +259,9 @@ double kernel_bytes(const Settings& settings) {
 double training_bytes(const Settings& settings) {
   double bytes = 50e6 + log_bytes(settings) + kernel_bytes(settings);  // program and libraries, log
   for (const Split split : {Split::train, Split::validation}) {
-    bytes += prompts_bytes(settings.data, settings.prompts, split) +
-             table_engine_bytes(settings.data, settings.prompts, split);
+    bytes +=
+        prompts_bytes(settings.data, settings.prompts, split) +
+        table_engine_bytes(settings.data, settings.prompts, settings.model, settings.loss(), split);
   }
   return bytes;
 }

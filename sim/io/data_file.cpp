@@ -239,9 +239,32 @@ std::vector<Kernel> read_kernels(const std::filesystem::path& path) {
   return kernels_of(file, name, file.integer("vocab"));
 }
 
+namespace {
+
+/// H matrices of d x d, one after the other.
+Matrix heads_of(const JsonPlace& json, const ModelSpec& model) {
+  if (json.size() != static_cast<std::size_t>(model.H)) {
+    json.fail(fmt::format("has {} matrices: must have {}, one a head", json.size(), model.H));
+  }
+  Matrix W(model.H * model.d, model.d);
+  for (int row = 0; row < W.rows(); ++row) {
+    const JsonPlace head = json.element(static_cast<std::size_t>(row / model.d));
+    const JsonPlace entries = head.element(static_cast<std::size_t>(row % model.d));
+    const auto values = entries.numbers();
+    if (head.size() != static_cast<std::size_t>(model.d) || values.size() != head.size()) {
+      head.fail(fmt::format("must be {} x {}", model.d, model.d));
+    }
+    W.row(row) = Eigen::RowVectorXd::Map(values.data(), model.d);
+  }
+  return W;
+}
+
+}  // namespace
+
 ParameterFile read_parameters_json(const std::filesystem::path& path) {
   const JsonPlace json = JsonPlace::parse(read_bytes(path), path.string());
-  json.expect_keys({"window", "degree", "subsets", "mask", "eps", "w", "c", "a"});
+  json.expect_keys(
+      {"window", "degree", "subsets", "mask", "eps", "w", "c", "a", "W_Q", "W_K", "W_V"});
   ParameterFile file;
   ModelSpec& model = file.model;
   model.M = json.key("window").integer(1, 31);
@@ -274,6 +297,19 @@ ParameterFile read_parameters_json(const std::filesystem::path& path) {
   const auto c = json.key("c").numbers();
   file.theta.c = Eigen::VectorXd::Map(c.data(), static_cast<Eigen::Index>(c.size()));
   file.theta.a = json.key("a").number();
+  if (json.has("W_Q") || json.has("W_K") || json.has("W_V")) {
+    model.variant = Variant::full;
+    model.d = static_cast<int>(json.key("W_Q").element(0).size());
+    if (model.d < 2) json.key("W_Q").fail("each head must have a d x d matrix, d 2 or more");
+    for (const WordMatrix& matrix : word_matrices) {
+      const Matrix Parameters::*member = matrix.member;
+      if (member == &Parameters::scale || member == &Parameters::shift) continue;
+      file.theta.*matrix.member = heads_of(json.key(matrix.name), model);
+    }
+    // c over the heads alone, or over the residual block and the heads.
+    model.residual_in_kernel = false;
+    model.residual_in_kernel = c.size() != model.subsets().size();
+  }
   naming(path.string(), [&] {
     check_model(model);
     check_parameters(model, file.theta);

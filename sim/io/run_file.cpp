@@ -10,6 +10,7 @@
 #include "gih/io/atomic_file.hpp"
 #include "hdf5_reader.hpp"
 #include "hdf5_writer.hpp"
+#include "run_columns.hpp"
 
 namespace gih {
 namespace {
@@ -19,74 +20,15 @@ using hdf5::Shape;
 constexpr const char* run_format = "gih-run";
 constexpr int run_format_version = 1;
 
-enum class Per { row, subset, weight };
-
-/// One quantity of a log row. Adding a column: a row in the table below.
-struct Column {
-  const char* name;
-  Per per;
-  bool is_final;  ///< also in /final: it is a function of the parameters alone
-  const char* description;
-  void (*put)(const LogRow&, double*);
-  void (*get)(LogRow&, const double*);  ///< null where the other columns determine it
-};
-
-void copy(const double* from, Eigen::Index count, double* to) {
-  std::copy_n(from, count, to);
-}
-
-const Column columns[] = {
-    {"time", Per::row, false, "flow time so far in the stage; gd: steps x learning rate",
-     [](const LogRow& row, double* x) { *x = row.time; },
-     [](LogRow& row, const double* x) { row.time = *x; }},
-    {"train_loss", Per::row, false, "mean training loss, nats",
-     [](const LogRow& row, double* x) { *x = row.train_loss; },
-     [](LogRow& row, const double* x) { row.train_loss = *x; }},
-    {"validation_loss", Per::row, false, "mean validation loss, nats; NaN without validation data",
-     [](const LogRow& row, double* x) { *x = row.validation_loss; },
-     [](LogRow& row, const double* x) { row.validation_loss = *x; }},
-    {"w", Per::weight, true,
-     "RPE weights w_{-i}^(h), heads x lags (in /log: rows x heads x lags), lag i at column i-1",
-     [](const LogRow& row, double* x) { copy(row.theta.w.data(), row.theta.w.size(), x); },
-     [](LogRow& row, const double* x) { copy(x, row.theta.w.size(), row.theta.w.data()); }},
-    {"c", Per::subset, true, "c_S of the polynomial kernel, subsets S in the order of /subsets",
-     [](const LogRow& row, double* x) { copy(row.theta.c.data(), row.theta.c.size(), x); },
-     [](LogRow& row, const double* x) { copy(x, row.theta.c.size(), row.theta.c.data()); }},
-    {"p", Per::subset, true, "p_S = c_S^2 / C_D, subsets S in the order of /subsets",
-     [](const LogRow& row, double* x) {
-       const Eigen::VectorXd p = row.theta.p();
-       copy(p.data(), p.size(), x);
-     },
-     nullptr},
-    {"a", Per::row, true, "a, the scalar of the second attention",
-     [](const LogRow& row, double* x) { *x = row.theta.a; },
-     [](LogRow& row, const double* x) { row.theta.a = *x; }},
-    {"C_D", Per::row, true,
-     "C_D = sum_S c_S^2; conserved by the gradient flow, not by gradient descent with a finite "
-     "rate",
-     [](const LogRow& row, double* x) { *x = row.theta.C_D(); }, nullptr},
-};
-
-/// What the shapes depend on.
-struct Sizes {
-  std::uint64_t nS, H, M;
-
-  Shape of(Per per) const {
-    if (per == Per::subset) return {nS};
-    if (per == Per::weight) return {H, M};
-    return {};
-  }
-  Shape of(Per per, std::uint64_t T) const {
-    Shape shape = of(per);
-    shape.insert(shape.begin(), T);
-    return shape;
-  }
-};
-
 void check_shapes(const std::string& name, const Sizes& sizes, const Parameters& theta) {
-  if (static_cast<std::uint64_t>(theta.c.size()) != sizes.nS ||
-      static_cast<std::uint64_t>(theta.w.rows()) != sizes.H ||
-      static_cast<std::uint64_t>(theta.w.cols()) != sizes.M) {
+  bool same = static_cast<std::uint64_t>(theta.c.size()) == sizes.nS &&
+              static_cast<std::uint64_t>(theta.w.rows()) == sizes.H &&
+              static_cast<std::uint64_t>(theta.w.cols()) == sizes.M;
+  const Parameters shapes = zero_parameters(sizes.model);
+  for (const WordMatrix& matrix : word_matrices) {
+    same = same && (theta.*matrix.member).size() == (shapes.*matrix.member).size();
+  }
+  if (!same) {
     throw RunError(fmt::format(
         "{}: parameters of another model: {} x {} weights and {} subsets, "
         "not {} x {} and {}",
@@ -110,7 +52,8 @@ void write_log(hdf5::Writer& file, const Sizes& sizes, const Log& log) {
   file.group("/log");
   file.dataset("/log/stage", {T}, stage, "stage of the schedule, 1, 2, ...");
   file.dataset("/log/step", {T}, step, "gradient steps so far in the stage");
-  for (const Column& column : columns) {
+  for (const Column& column : run_columns()) {
+    if (!sizes.has(column.per)) continue;
     const std::uint64_t width = hdf5::entries(sizes.of(column.per));
     std::vector<double> values(T * width);
     for (std::uint64_t t = 0; t < T; ++t) column.put(log[t], values.data() + t * width);
@@ -119,15 +62,17 @@ void write_log(hdf5::Writer& file, const Sizes& sizes, const Log& log) {
   }
 }
 
-void write_final(hdf5::Writer& file, const Sizes& sizes, const Parameters& theta) {
+/// The columns that are a function of the parameters; of /state, those that determine them.
+void write_parameters(hdf5::Writer& file, const std::string& group, const Sizes& sizes,
+                      const Parameters& theta, bool derived_too) {
   LogRow row;
   row.theta = theta;
-  file.group("/final");
-  for (const Column& column : columns) {
-    if (!column.is_final) continue;
+  for (const Column& column : run_columns()) {
+    if (!column.is_final || !sizes.has(column.per)) continue;
+    if (column.get == nullptr && !derived_too) continue;
     std::vector<double> values(hdf5::entries(sizes.of(column.per)));
     column.put(row, values.data());
-    const std::string path = std::string("/final/") + column.name;
+    const std::string path = group + "/" + column.name;
     file.dataset(path.c_str(), sizes.of(column.per), values, column.description);
   }
 }
@@ -142,17 +87,11 @@ void write_state(hdf5::Writer& file, const Sizes& sizes, const TrainState& state
                "step size that the flow goes on with; 0 for gd and before the first step");
   file.dataset("/state/coordinates", {state.coordinates.size()}, state.coordinates,
                "coordinates that the flow goes on from; none for gd");
-  const Parameters& theta = state.theta;
-  file.dataset("/state/w", sizes.of(Per::weight),
-               std::span(theta.w.data(), static_cast<std::size_t>(theta.w.size())),
-               "w after that step, heads x lags");
-  file.dataset("/state/c", sizes.of(Per::subset),
-               std::span(theta.c.data(), static_cast<std::size_t>(theta.c.size())),
-               "c_S after that step");
-  file.dataset("/state/a", {}, std::vector<double>{theta.a}, "a after that step");
+  write_parameters(file, "/state", sizes, state.theta, false);
 }
 
-/// H, D and the rule follow from the subsets: "at most D" alone admits the empty one.
+/// The model as far as shapes tell it: H, D and the rule follow from the subsets ("at most D" alone
+/// admits the empty one), the variant from the matrices that are there.
 ModelSpec read_model(const hdf5::Reader& file) {
   const auto codes = file.strings("/subsets");
   const auto ones = [](const std::string& code) {
@@ -165,23 +104,30 @@ ModelSpec read_model(const hdf5::Reader& file) {
   ModelSpec model;
   model.H = static_cast<int>(w[0]);
   model.M = static_cast<int>(w[1]);
+  for (const char* path : {"/state/W_Q", "/state/scale"}) {
+    if (!file.has(path)) continue;
+    const Shape shape = file.shape(path);
+    if (shape.empty() || shape.back() < 2 || shape.back() > 65536) {
+      file.fail(fmt::format("{}: must have 2 to 65536 columns, one a token", path));
+    }
+    model.d = static_cast<int>(shape.back());
+  }
+  if (file.has("/state/scale")) model.head_norm = HeadNorm::layer;
+  if (file.has("/state/W_Q")) {
+    model.variant = Variant::full;
+    model.residual_in_kernel =
+        !codes.empty() && codes.front().size() == static_cast<std::size_t>(model.H) + 1;
+  }
   model.D = 0;
   for (const std::string& code : codes) model.D = std::max(model.D, ones(code));
   if (model.D < 1 || model.D > model.H) file.fail("/subsets: of no degree from 1 to the heads");
   model.rule = ones(codes.front()) == 0 ? SubsetRule::at_most : SubsetRule::exactly;
   std::vector<std::string> expected;
-  for (const Subset S : model.subsets()) expected.push_back(subset_code(S, model.H));
+  for (const Subset S : model.subsets()) expected.push_back(subset_code(S, model.blocks()));
   if (codes != expected) {
     file.fail(fmt::format("/subsets: not those of {} heads and degree {}", model.H, model.D));
   }
   return model;
-}
-
-Parameters empty_parameters(const Sizes& sizes) {
-  Parameters theta;
-  theta.w.resize(static_cast<Eigen::Index>(sizes.H), static_cast<Eigen::Index>(sizes.M));
-  theta.c.resize(static_cast<Eigen::Index>(sizes.nS));
-  return theta;
 }
 
 Log read_log(const hdf5::Reader& file, const Sizes& sizes) {
@@ -191,14 +137,14 @@ Log read_log(const hdf5::Reader& file, const Sizes& sizes) {
   const auto stage = file.integers("/log/stage", {T});
   const auto step = file.counts("/log/step", {T});
   LogRow blank;
-  blank.theta = empty_parameters(sizes);
+  blank.theta = zero_parameters(sizes.model);
   Log log(T, blank);
   for (std::uint64_t t = 0; t < T; ++t) {
     log[t].stage = stage[t];
     log[t].step = step[t];
   }
-  for (const Column& column : columns) {
-    if (column.get == nullptr) continue;
+  for (const Column& column : run_columns()) {
+    if (column.get == nullptr || !sizes.has(column.per)) continue;
     const std::string path = std::string("/log/") + column.name;
     const auto values = file.doubles(path.c_str(), sizes.of(column.per, T));
     const std::uint64_t width = hdf5::entries(sizes.of(column.per));
@@ -216,12 +162,14 @@ TrainState read_state(const hdf5::Reader& file, const Sizes& sizes) {
   const Shape coordinates = file.shape("/state/coordinates");
   if (coordinates.size() != 1) file.fail("/state/coordinates is not a list");
   state.coordinates = file.doubles("/state/coordinates", coordinates);
-  state.theta = empty_parameters(sizes);
-  const auto w = file.doubles("/state/w", sizes.of(Per::weight));
-  const auto c = file.doubles("/state/c", sizes.of(Per::subset));
-  std::copy(w.begin(), w.end(), state.theta.w.data());
-  std::copy(c.begin(), c.end(), state.theta.c.data());
-  state.theta.a = file.doubles("/state/a", {}).front();
+  LogRow row;
+  row.theta = zero_parameters(sizes.model);
+  for (const Column& column : run_columns()) {
+    if (!column.is_final || column.get == nullptr || !sizes.has(column.per)) continue;
+    const std::string path = std::string("/state/") + column.name;
+    column.get(row, file.doubles(path.c_str(), sizes.of(column.per)).data());
+  }
+  state.theta = row.theta;
   state.log = read_log(file, sizes);
   return state;
 }
@@ -236,9 +184,10 @@ std::filesystem::path part_path(const std::filesystem::path& run) {
 
 void write_run(const std::filesystem::path& path, const RunFile& run) {
   std::vector<std::string> codes;
-  for (const Subset S : run.model.subsets()) codes.push_back(subset_code(S, run.model.H));
-  const Sizes sizes{codes.size(), static_cast<std::uint64_t>(run.model.H),
-                    static_cast<std::uint64_t>(run.model.M)};
+  for (const Subset S : run.model.subsets()) {
+    codes.push_back(subset_code(S, run.model.blocks()));
+  }
+  const Sizes sizes(run.model);
   check_shapes(path.string(), sizes, run.state.theta);
   for (const LogRow& row : run.state.log) check_shapes(path.string(), sizes, row.theta);
 
@@ -248,10 +197,14 @@ void write_run(const std::filesystem::path& path, const RunFile& run) {
   file.attribute("complete", run.complete ? 1 : 0);
   file.dataset(
       "/subsets", codes,
-      "subsets S of the heads: character i is 1 when head i is in S, the lowest bit first; "
-      "the order of every axis over subsets");
+      run.model.residual()
+          ? "subsets S of the residual block and the heads: the first character is the residual "
+            "block, character i+1 head i; the order of every axis over subsets"
+          : "subsets S of the heads: character i is 1 when head i is in S, the lowest bit first; "
+            "the order of every axis over subsets");
   write_log(file, sizes, run.state.log);
-  write_final(file, sizes, run.state.theta);
+  file.group("/final");
+  write_parameters(file, "/final", sizes, run.state.theta, true);
   write_state(file, sizes, run.state);
   file.save();
 }
@@ -279,8 +232,7 @@ RunFile read_run(const std::filesystem::path& path) {
   run.config = file.text("config");
   run.complete = file.integer("complete") != 0;
   run.model = read_model(file);
-  const Sizes sizes{run.model.subsets().size(), static_cast<std::uint64_t>(run.model.H),
-                    static_cast<std::uint64_t>(run.model.M)};
+  const Sizes sizes(run.model);
   run.state = read_state(file, sizes);
   return run;
 }

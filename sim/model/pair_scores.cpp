@@ -23,7 +23,7 @@ PairScores::PairScores(const ModelSpec& model)
       subsets_(model.subsets()),
       first_match_{0} {}
 
-std::uint32_t PairScores::class_of(WindowCode window, WindowCode query) {
+std::uint32_t PairScores::class_of(WindowCode window, Token, WindowCode query) {
   const WindowCode windows = codes_.first(M_) + codes_.count(M_);
   const bool fits = windows < (WindowCode{1} << 32);  // else every pair is decoded again
   if (fits) {
@@ -107,7 +107,7 @@ std::span<const double> PairScores::forward(const Parameters& theta) {
   return s_;
 }
 
-void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters& gradient) const {
+void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters& gradient) {
   const std::size_t count = classes();
   const Eigen::VectorXd p = at_.p();
   if (blocks.c) {

@@ -16,11 +16,19 @@ struct Row {
   std::size_t targets() const { return weights.size(); }
 };
 
-Row make_row(const Prompts& prompts, const Question& question,
-             const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of) {
+Row make_row(const Prompts& prompts, const Question& question, bool all_tokens,
+             const ClassOf& class_of) {
   Row row;
   std::vector<Token> targets;
-  if (question.soft < 0) {
+  if (all_tokens) {
+    for (int k = 0; k < prompts.d; ++k) {
+      targets.push_back(static_cast<Token>(k));
+      const double mass = question.soft < 0
+                              ? (question.target == k ? 1.0 : 0.0)
+                              : prompts.target_law(question)[static_cast<std::size_t>(k)];
+      row.weights.push_back(question.weight * mass);
+    }
+  } else if (question.soft < 0) {
     targets.push_back(question.target);
     row.weights.push_back(question.weight);
   } else {
@@ -34,7 +42,7 @@ Row make_row(const Prompts& prompts, const Question& question,
   const auto cells = prompts.cells_of(question.prompt);
   std::vector<std::pair<std::uint32_t, std::size_t>> order(cells.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    order[i] = {class_of(cells[i].window, question.query), i};
+    order[i] = {class_of(cells[i].window, cells[i].next, question.query), i};
   }
   std::sort(order.begin(), order.end());
   const std::size_t stride = 1 + targets.size();
@@ -64,6 +72,7 @@ void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end
   support.erase(std::unique(support.begin(), support.end()), support.end());
   const std::size_t T = rows[begin].targets();
   const std::size_t stride = 1 + T;
+  packed.most_targets = std::max(packed.most_targets, T);
   const std::size_t first_count = packed.counts.size();
   const std::size_t first_weight = packed.weights.size();
   packed.blocks.push_back({static_cast<std::uint32_t>(support.size()),
@@ -121,12 +130,11 @@ void cut_chunks(QuestionBlocks& packed) {
 
 }  // namespace
 
-QuestionBlocks pack_questions(
-    const Prompts& prompts, const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of) {
+QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, const ClassOf& class_of) {
   std::vector<Row> rows;
   rows.reserve(prompts.questions.size());
   for (const Question& question : prompts.questions) {
-    rows.push_back(make_row(prompts, question, class_of));
+    rows.push_back(make_row(prompts, question, all_tokens, class_of));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.targets() != b.targets()) return a.targets() < b.targets();

@@ -39,10 +39,13 @@ struct QuestionBlocks {
   std::vector<BlockChunk> chunks;
   std::vector<std::uint32_t> chunk_class;
   std::size_t largest_chunk = 0;  ///< most classes in a chunk
+  std::size_t most_targets = 0;   ///< largest T
 };
 
-/// `class_of` gives the class of a (window, query window) pair.
-QuestionBlocks pack_questions(const Prompts& prompts,
-                              const std::function<std::uint32_t(WindowCode, WindowCode)>& class_of);
+/// The class of a window, its token and a query window.
+using ClassOf = std::function<std::uint32_t(WindowCode, Token, WindowCode)>;
+
+/// With `all_tokens` every token is a target of each question, its weight maybe 0.
+QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, const ClassOf& class_of);
 
 }  // namespace gih

@@ -11,7 +11,7 @@
 
 #include "gih/base/error.hpp"
 #include "gih/base/parallel.hpp"
-#include "gih/model/pair_scores.hpp"
+#include "gih/model/scores.hpp"
 #include "question_blocks.hpp"
 
 namespace gih {
@@ -27,40 +27,42 @@ double sum_lanes(const Lanes& v) {
 
 /// What a thread needs for a chunk: exponentials and derivative sums of the chunk's classes.
 struct Workspace {
-  std::vector<Lanes> E;    // classes: exp(a s - m), the same in all lanes unless careful
-  std::vector<double> e;   // classes: the same, one number
-  std::vector<Lanes> sum;  // classes: dL/dE, or E dL/dE when careful
+  std::vector<Lanes> E;     // classes: exp(a s - m), the same in all lanes unless careful
+  std::vector<double> e;    // classes: the same, one number
+  std::vector<Lanes> sum;   // classes: dL/dE, or E dL/dE when careful
+  std::vector<Lanes> y, g;  // targets: y_t, and -dL/dy_t / Z
 };
 
 class TableEngine final : public Objective {
  public:
   TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads)
-      : model_(model),
-        eps_(loss.eps),
-        team_(threads),
-        workspaces_(static_cast<std::size_t>(threads)),
-        scores_(model) {
+      : loss_(loss), team_(threads), workspaces_(static_cast<std::size_t>(threads)) {
     check_model(model);
-    if (prompts.d != model.d || prompts.M != model.M) {
-      throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, M = {}",
-                                   prompts.d, prompts.M, model.d, model.M));
+    if (prompts.d != model.d || prompts.M != model.reach()) {
+      throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, reach {}",
+                                   prompts.d, prompts.M, model.d, model.reach()));
     }
-    blocks_ = pack_questions(prompts, [this](WindowCode window, WindowCode query) {
-      return scores_.class_of(window, query);
-    });
+    zero_ = zero_parameters(model);
+    scores_ = make_scores(model);
+    blocks_ = pack_questions(prompts, loss.kind == LossKind::softmax_cross_entropy,
+                             [this](WindowCode window, Token own, WindowCode query) {
+                               return scores_->class_of(window, own, query);
+                             });
     chunk_loss_.resize(blocks_.chunks.size());
     chunk_sum_.resize(blocks_.chunk_class.size());
     for (Workspace& work : workspaces_) {
       work.E.resize(blocks_.largest_chunk);
       work.e.resize(blocks_.largest_chunk);
       work.sum.resize(blocks_.largest_chunk);
+      work.y.resize(blocks_.most_targets);
+      work.g.resize(blocks_.most_targets);
     }
   }
 
   double loss(const Parameters& theta) override { return evaluate(theta, {}, true).loss; }
 
   Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) override {
-    s_ = scores_.forward(theta);
+    s_ = scores_->forward(theta);
     a_ = theta.a;
     exponentials();
     const bool with_gradient = blocks.any();
@@ -77,8 +79,7 @@ class TableEngine final : public Objective {
     }
     team_.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     Evaluation result;
-    result.gradient.w.setZero(model_.H, model_.M);
-    result.gradient.c.setZero(theta.c.size());
+    result.gradient = zero_;
     for (const double part : chunk_loss_) result.loss += part;
     if (!with_loss) result.loss = std::numeric_limits<double>::quiet_NaN();
     if (with_gradient) gather(blocks, result.gradient);
@@ -121,8 +122,7 @@ class TableEngine final : public Objective {
     }
   }
 
-  /// y_t = N_t / Z; loss -sum_t weight_t log(y_t + eps); dL/dE of a class is
-  /// n sum_t g_t y_t - sum_t g_t n_t with g_t = weight_t / (Z (y_t + eps)).
+  /// y_t = N_t / Z; dL/dE of a class is n sum_t g_t y_t - sum_t g_t n_t with g_t = -dL/dy_t / Z.
   template <bool careful>
   void run_block(const QuestionBlock& block, bool with_loss, bool with_gradient, Workspace& work,
                  Lanes& loss) {
@@ -149,32 +149,67 @@ class TableEngine final : public Objective {
       return even + odd;
     };
     const Lanes Z = dot(0);
+    for (std::size_t t = 0; t < block.targets; ++t) work.y[t] = dot(1 + t) / Z;
+    if (loss_.kind == LossKind::cross_entropy) {
+      cross_entropy(weight, Z, block.targets, with_loss, work, loss);
+    } else {
+      softmax_cross_entropy(weight, Z, block.targets, with_loss, work, loss);
+    }
+    if (!with_gradient) return;
     Lanes mean{};
     for (std::size_t t = 0; t < block.targets; ++t) {
-      const Lanes y = dot(1 + t) / Z;
-      if (with_loss) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          if (weight[t][lane] > 0.0) loss[lane] -= weight[t][lane] * std::log(y[lane] + eps_);
-        }
-      }
-      if (!with_gradient) continue;
-      Lanes g = weight[t] / (Z * (y + eps_));
-      // An empty lane with eps = 0 would be 0 / 0.
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        if (!(weight[t][lane] > 0.0)) g[lane] = 0.0;
-      }
-      mean += g * y;
+      const Lanes g = work.g[t];
+      mean += g * work.y[t];
       for (std::size_t j = 0; j < block.slots; ++j) {
         Lanes term = g * n[j * stride + 1 + t];
         if constexpr (careful) term *= work.E[j];
         work.sum[slot[j]] -= term;
       }
     }
-    if (!with_gradient) return;
     for (std::size_t j = 0; j < block.slots; ++j) {
       Lanes term = mean * n[j * stride];
       if constexpr (careful) term *= work.E[j];
       work.sum[slot[j]] += term;
+    }
+  }
+
+  /// -sum_t weight_t log(y_t + eps) (2.1).
+  void cross_entropy(const Lanes* weight, const Lanes& Z, std::size_t targets, bool with_loss,
+                     Workspace& work, Lanes& loss) const {
+    for (std::size_t t = 0; t < targets; ++t) {
+      const Lanes& y = work.y[t];
+      if (with_loss) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          if (weight[t][lane] > 0.0) loss[lane] -= weight[t][lane] * std::log(y[lane] + loss_.eps);
+        }
+      }
+      work.g[t] = weight[t] / (Z * (y + loss_.eps));
+      // An empty lane with eps = 0 would be 0 / 0.
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        if (!(weight[t][lane] > 0.0)) work.g[t][lane] = 0.0;
+      }
+    }
+  }
+
+  /// sum_t weight_t (log sum_j exp(y_j) - y_t); every token is a target, and y is in [0, 1], where
+  /// nothing overflows.
+  void softmax_cross_entropy(const Lanes* weight, const Lanes& Z, std::size_t targets,
+                             bool with_loss, Workspace& work, Lanes& loss) const {
+    Lanes sum{}, weights{};
+    for (std::size_t t = 0; t < targets; ++t) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        work.g[t][lane] = std::exp(work.y[t][lane]);
+      }
+      sum += work.g[t];
+      weights += weight[t];
+    }
+    for (std::size_t t = 0; t < targets; ++t) {
+      if (with_loss) loss -= weight[t] * work.y[t];
+      work.g[t] = (weight[t] - weights * work.g[t] / sum) / Z;
+    }
+    if (!with_loss) return;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      loss[lane] += weights[lane] * std::log(sum[lane]);
     }
   }
 
@@ -206,16 +241,16 @@ class TableEngine final : public Objective {
     if (blocks.a) {
       for (std::size_t k = 0; k < ds_.size(); ++k) gradient.a += ds_[k] * s_[k];
     }
-    if (!blocks.c && !blocks.w) return;
+    if (!blocks.c && !blocks.w && !blocks.qkv) return;
     for (double& d : ds_) d *= a_;
-    scores_.backward(ds_, blocks, gradient);
+    scores_->backward(ds_, blocks, gradient);
   }
 
-  ModelSpec model_;
-  double eps_;
+  LossSpec loss_;
   TeamSize team_;
   std::vector<Workspace> workspaces_;  // by thread
-  PairScores scores_;
+  Parameters zero_;
+  std::unique_ptr<Scores> scores_;
   QuestionBlocks blocks_;
   std::vector<double> chunk_loss_, chunk_sum_;
 
@@ -233,27 +268,35 @@ std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossS
   return std::make_unique<TableEngine>(model, loss, prompts, threads);
 }
 
-double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, Split split) {
+double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, const ModelSpec& model,
+                          const LossSpec& loss, Split split) {
   // Each class of a question takes (1 + T) numbers of a lane, and while packing as much again; no
   // question has more classes than its prompt has cells. Half of the lanes may be padding.
-  const bool soft = !data.L || prompts.target == Target::conditional;
+  const bool soft = !data.L || prompts.target == Target::conditional ||
+                    loss.kind == LossKind::softmax_cross_entropy;
   const double T = soft ? data.d : 1.0;
   const double per_question = data.L ? 1.0 : std::pow(data.d, prompts.M);
   const double cells = prompts_bytes(data, prompts, split) / sizeof(Cell);
-  return cells * per_question * ((1.0 + T) * 3.0 * sizeof(double) + 8.0);
+  double a_class = 0.0;
+  if (!model.is_simplified()) {
+    // Inner products and kernels of each pair, derivatives, maps; features of each place.
+    const double terms = 2.0 * model.H + static_cast<double>(model.subsets().size()) + 6.0;
+    a_class = sizeof(double) * (terms + 4.0 * model.H * model.d) + 200.0;
+  }
+  return cells * per_question * ((1.0 + T) * 3.0 * sizeof(double) + 8.0 + a_class);
 }
 
 Matrix predictions(const ModelSpec& model, const Parameters& theta, const Prompts& prompts) {
   check_model(model);
   check_parameters(model, theta);
-  PairScores scores(model);
+  const auto scores = make_scores(model);
   std::vector<std::uint32_t> classes;
   for (const Question& question : prompts.questions) {
     for (const Cell& cell : prompts.cells_of(question.prompt)) {
-      classes.push_back(scores.class_of(cell.window, question.query));
+      classes.push_back(scores->class_of(cell.window, cell.next, question.query));
     }
   }
-  const auto s = scores.forward(theta);
+  const auto s = scores->forward(theta);
   Matrix y = Matrix::Zero(static_cast<Eigen::Index>(prompts.questions.size()), model.d);
   std::size_t next = 0;
   for (Eigen::Index q = 0; q < y.rows(); ++q) {

@@ -274,7 +274,7 @@ Choice finite_information(const Prompts& prompts, std::size_t sequences, const M
   // Every class has to be known before the products K_S are formed.
   for (const Question& question : prompts.questions) {
     for (const Cell& cell : prompts.cells_of(question.prompt)) {
-      scores.class_of(cell.window, question.query);
+      scores.class_of(cell.window, cell.next, question.query);
     }
   }
   const auto nS = static_cast<Eigen::Index>(model.subsets().size());
@@ -310,7 +310,7 @@ Choice finite_information(const Prompts& prompts, std::size_t sequences, const M
     const std::size_t row = question.prompt / prompts_each * K.size();
     const double share = question.weight * static_cast<double>(sequences) / N;
     for (const Cell& cell : cells) {
-      const std::uint32_t k = scores.class_of(cell.window, question.query);
+      const std::uint32_t k = scores.class_of(cell.window, cell.next, question.query);
       const double factor = share * cell.weight * rate[cell.next];
       for (std::size_t S = 0; S < K.size(); ++S) values[row + S] += factor * K[S][k];
     }

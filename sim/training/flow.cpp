@@ -37,6 +37,10 @@ class Coordinates {
     }
     if (trains_.w) x.insert(x.end(), theta.w.data(), theta.w.data() + theta.w.size());
     if (trains_.a) x.push_back(theta.a);
+    for (const WordMatrix& matrix : word_matrices) {
+      const Matrix& W = theta.*matrix.member;
+      if (trains_.qkv) x.insert(x.end(), W.data(), W.data() + W.size());
+    }
     return x;
   }
 
@@ -54,7 +58,13 @@ class Coordinates {
       std::copy_n(next, theta.w.size(), theta.w.data());
       next += theta.w.size();
     }
-    if (trains_.a) theta.a = *next;
+    if (trains_.a) theta.a = *next++;
+    for (const WordMatrix& matrix : word_matrices) {
+      Matrix& W = theta.*matrix.member;
+      if (!trains_.qkv) continue;
+      std::copy_n(next, W.size(), W.data());
+      next += W.size();
+    }
   }
   void unpack(const State& x, Parameters& theta) const {
     unpack(x, theta, -std::numeric_limits<double>::infinity());
@@ -73,7 +83,11 @@ class Coordinates {
     if (trains_.w) {
       for (Eigen::Index i = 0; i < gradient.w.size(); ++i) *next++ = -gradient.w.data()[i];
     }
-    if (trains_.a) *next = -gradient.a;
+    if (trains_.a) *next++ = -gradient.a;
+    for (const WordMatrix& matrix : word_matrices) {
+      const Matrix& W = gradient.*matrix.member;
+      for (Eigen::Index i = 0; trains_.qkv && i < W.size(); ++i) *next++ = -W.data()[i];
+    }
   }
 
  private:

@@ -64,12 +64,15 @@ bool gradient_descent(StageRun& run) {
       ++due;
     }
     Parameters next = run.state.theta;
-    if (run.stage.trains.c) next.c -= rate * at.gradient.c;
-    if (run.stage.trains.w) next.w -= rate * at.gradient.w;
-    if (run.stage.trains.a) next.a -= rate * at.gradient.a;
+    add(next, -rate, at.gradient, run.stage.trains);
     if (!next.c.allFinite()) fail(run, "c after the step is not finite", smaller);
     if (!next.w.allFinite()) fail(run, "w after the step is not finite", smaller);
     if (!std::isfinite(next.a)) fail(run, "a after the step is not finite", smaller);
+    for (const WordMatrix& matrix : word_matrices) {
+      if (!(next.*matrix.member).allFinite()) {
+        fail(run, fmt::format("{} after the step is not finite", matrix.name), smaller);
+      }
+    }
     run.state.theta = std::move(next);
     ++run.state.step;
     run.state.time = static_cast<double>(run.state.step) * rate;

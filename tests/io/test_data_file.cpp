@@ -293,10 +293,27 @@ TEST_CASE("parameters from JSON") {
     "window": 1, "degree": 2, "subsets": "exactly", "eps": 0, "w": [[1], [2]], "c": [1], "a": 1})"));
   CHECK(exact.model.rule == SubsetRule::exactly);
   CHECK(!exact.model.mask);
+  const ParameterFile full = read_parameters_json(scratch.put("p.json", R"({
+    "window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 2, 3], "a": 1,
+    "W_Q": [[[1, 2], [3, 4]]], "W_K": [[[5, 6], [7, 8]]], "W_V": [[[9, 10], [11, 12]]]})"));
+  CHECK(full.model.variant == Variant::full);
+  CHECK(full.model.residual());
+  CHECK(full.theta.W_Q(0, 1) == 2.0);
+  CHECK(full.theta.W_K(1, 0) == 7.0);
+  CHECK(full.theta.W_V(1, 1) == 12.0);
 
   const Case cases[] = {
-      {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1], "a": 1, "W_Q": []})",
-       R"(unknown key "W_Q")"},
+      {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1], "a": 1, "W_X": []})",
+       R"(unknown key "W_X")"},
+      {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1, 1], "a": 1,
+          "W_Q": [[[1, 2], [3, 4]]], "W_K": [[[1, 2], [3, 4]]]})",
+       "key W_V is missing"},
+      {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1, 1], "a": 1,
+          "W_Q": [[[1, 2], [3, 4]]], "W_K": [[[1, 2], [3]]], "W_V": [[[1, 2], [3, 4]]]})",
+       "W_K[0]: must be 2 x 2"},
+      {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1, 1], "a": 1,
+          "W_Q": [[[1, 2], [3, 4]], [[1, 2], [3, 4]]], "W_K": [], "W_V": []})",
+       "W_Q: has 2 matrices: must have 1, one a head"},
       {R"({"window": 1, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1]})", "key a is missing"},
       {R"({"window": 0, "degree": 1, "eps": 0, "w": [[1]], "c": [1, 1], "a": 1})",
        "window: 0: must be an integer 1 to 31"},

@@ -27,6 +27,12 @@ Parameters parameters(const ModelSpec& model, double start) {
   theta.c.resize(static_cast<Eigen::Index>(model.subsets().size()));
   for (Eigen::Index S = 0; S < theta.c.size(); ++S) theta.c(S) = start - 0.1 * double(S);
   theta.a = -start * 1e-300;
+  const Parameters shapes = zero_parameters(model);
+  double next = start;
+  for (const WordMatrix& matrix : word_matrices) {
+    theta.*matrix.member = shapes.*matrix.member;
+    for (double& entry : (theta.*matrix.member).reshaped()) entry = next += 1.0 / 7.0;
+  }
   return theta;
 }
 
@@ -65,6 +71,14 @@ bool same_bits(const Parameters& x, const Parameters& y) {
               same_bits(x.a, y.a);
   for (Eigen::Index i = 0; same && i < x.w.size(); ++i) same = same_bits(x.w(i), y.w(i));
   for (Eigen::Index i = 0; same && i < x.c.size(); ++i) same = same_bits(x.c(i), y.c(i));
+  for (const WordMatrix& matrix : word_matrices) {
+    const Matrix& one = x.*matrix.member;
+    const Matrix& other = y.*matrix.member;
+    same = same && one.rows() == other.rows() && one.cols() == other.cols();
+    for (Eigen::Index i = 0; same && i < one.size(); ++i) {
+      same = same_bits(one.data()[i], other.data()[i]);
+    }
+  }
   return same;
 }
 
@@ -145,6 +159,30 @@ TEST_CASE("sizes and the rule of the subsets come back") {
     check_same(back, run);
     CHECK(back.model.D == sizes.D);
     CHECK(back.model.rule == sizes.rule);
+  }
+}
+
+TEST_CASE("the matrices of the full variant and of the layer norm come back, head by head") {
+  const Scratch scratch;
+  for (const bool residual : {true, false}) {
+    RunFile run;
+    run.model.d = 4;
+    run.model.H = 2;
+    run.model.M = 3;
+    run.model.variant = Variant::full;
+    run.model.residual_in_kernel = residual;
+    run.model.head_norm = HeadNorm::layer;
+    run.state.theta = parameters(run.model, 0.3);
+    LogRow row;
+    row.theta = parameters(run.model, 1.7);
+    run.state.log = {row, row};
+    const fs::path path = scratch / "full.h5";
+    write_run(path, run);
+    const RunFile back = read_run(path);
+    check_same(run, back);
+    CHECK(back.model.residual() == residual);
+    CHECK(back.model.head_norm == HeadNorm::layer);
+    CHECK(back.model.d == 4);
   }
 }
 

@@ -7,47 +7,18 @@
 #include "gih/model/table_engine.hpp"
 #include "support/close.hpp"
 #include "support/gradient_check.hpp"
+#include "support/literal_questions.hpp"
 #include "support/model_cases.hpp"
 #include "support/reference_cases.hpp"
 
 namespace {
 
 using namespace gih;
+using test::literal_questions;
 using test::relative_difference;
 
 constexpr double tolerance = 1e-12;
 constexpr double step_tolerance = 1e-11;
-
-/// Questions of the reference engine for the same sequences as build_prompts.
-std::vector<ReferenceQuestion> literal_questions(const DataSpec& data, const PromptSpec& spec) {
-  std::vector<ReferenceQuestion> questions;
-  const std::size_t L = *data.L;
-  std::vector<Token> x(L + 1);
-  for (std::size_t i = 0; i < data.train; ++i) {
-    const Kernel kernel = sequence_kernel(data, Split::train, i);
-    draw_sequence(data, kernel, Split::train, i, x);
-    const bool sequential = spec.positions == Positions::sequential;
-    for (std::size_t l = sequential ? static_cast<std::size_t>(spec.M) + 1 : L; l <= L; ++l) {
-      ReferenceQuestion question;
-      question.prompt.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(l));
-      question.target.assign(static_cast<std::size_t>(data.d), 0.0);
-      question.target[x[l]] = 1.0;
-      if (spec.target == Target::conditional) {
-        std::size_t code = 0;
-        for (const int r : data.parents) {
-          code = code * static_cast<std::size_t>(data.d) + x[l - static_cast<std::size_t>(r)];
-        }
-        const auto law = kernel.row(code);
-        question.target.assign(law.begin(), law.end());
-      }
-      questions.push_back(std::move(question));
-    }
-  }
-  for (ReferenceQuestion& question : questions) {
-    question.weight = 1.0 / static_cast<double>(questions.size());
-  }
-  return questions;
-}
 
 void check_agreement(const Evaluation& found, const Evaluation& wanted, double allowed) {
   CHECK(std::abs(found.loss - wanted.loss) <= allowed * std::abs(wanted.loss));
@@ -72,23 +43,12 @@ const std::vector<Shape> shapes{
 }  // namespace
 
 TEST_CASE("loss, gradient, prediction and gradient steps of the independent cases") {
-  const auto cases = test::read_cases();
+  const auto cases = test::read_cases("simple");
   REQUIRE(cases.size() >= 3);
   for (const auto& json : cases) {
     CAPTURE(json["name"].get<std::string>());
-    auto table = std::make_shared<TokenTable>();
-    const auto rows = json["tokens"].get<std::vector<std::vector<Token>>>();
-    table->d = json["vocab"];
-    table->rows = rows.size();
-    table->columns = rows.front().size();
-    for (const auto& row : rows) table->tokens.insert(table->tokens.end(), row.begin(), row.end());
-    DataSpec data;
-    data.d = table->d;
-    data.parents = {1};
-    data.L = table->columns - 1;
-    data.train = table->rows;
-    data.validation = 0;
-    data.table = table;
+    const DataSpec data =
+        test::token_data(json["tokens"].get<std::vector<std::vector<Token>>>(), json["vocab"]);
     Parameters theta{test::matrix_of(json["w"]), test::vector_of(json["c"]), json["a"]};
     const ModelSpec model{.d = data.d,
                           .M = json["window"],

@@ -14,11 +14,14 @@ inline double uniform(std::mt19937_64& random, double low, double high) {
 }
 
 inline Parameters random_parameters(const ModelSpec& model, std::mt19937_64& random) {
-  Parameters theta;
+  Parameters theta = zero_parameters(model);
   theta.w = Matrix::NullaryExpr(model.H, model.M, [&] { return uniform(random, -1.0, 2.0); });
   theta.c = Eigen::VectorXd::NullaryExpr(static_cast<Eigen::Index>(model.subsets().size()),
                                          [&] { return uniform(random, -1.0, 1.0); });
   theta.a = uniform(random, 0.2, 3.0);
+  for (const WordMatrix& matrix : word_matrices) {
+    for (double& entry : (theta.*matrix.member).reshaped()) entry = uniform(random, -1.0, 1.0);
+  }
   return theta;
 }
 

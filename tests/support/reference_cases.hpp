@@ -11,11 +11,11 @@
 
 namespace gih::test {
 
-/// The cases of the simplified variant.
-inline std::vector<nlohmann::json> read_cases() {
+/// The cases of a variant, "simple" or "full".
+inline std::vector<nlohmann::json> read_cases(const char* variant) {
   std::ifstream file(GIH_TEST_DATA "/transformer_cases.json");
   if (!file) throw std::runtime_error("transformer_cases.json is missing");
-  return nlohmann::json::parse(file).at("simple").get<std::vector<nlohmann::json>>();
+  return nlohmann::json::parse(file).at(variant).get<std::vector<nlohmann::json>>();
 }
 
 inline Eigen::VectorXd vector_of(const nlohmann::json& values) {

@@ -17,18 +17,20 @@ namespace gih {
 
 struct Settings {
   DataSpec data;        ///< table and prior.kernels are loaded by load_files
-  PromptSpec prompts;   ///< M and mask are those of model
+  PromptSpec prompts;   ///< M is the reach of model, mask is its mask
   ModelSpec model;      ///< d is data.d
   std::string file;     ///< data.file, "" = none
   std::string kernels;  ///< data.kernels, "" = none
 
+  LossKind loss_kind = LossKind::cross_entropy;
   std::optional<double> epsilon;  ///< none: L^(-1/2), 0 when L = inf
 
   double w_diagonal = 3.0;
   double w_off = 0.01;
   std::vector<double> c{0.01};  ///< one number for all subsets, or one a subset
   double a = 0.01;
-  std::string init_file;  ///< "" = none
+  std::vector<double> qkv{0.001};  ///< W_Q, W_K, W_V as multiples of 1; one number, or three
+  std::string init_file;           ///< "" = none
   std::optional<std::pair<int, std::size_t>>
       init_step;  ///< stage and step of a log row; none: last
 
@@ -40,7 +42,8 @@ struct Settings {
   double memory_percent = 80.0;  ///< of this machine's memory, unless memory_bytes is set
   double memory_bytes = 0.0;
 
-  double eps() const;        ///< epsilon, or what auto stands for
+  double eps() const;  ///< epsilon, or what auto stands for
+  LossSpec loss() const { return {eps(), loss_kind}; }
   int thread_count() const;  ///< threads, or how many there are
 };
 
@@ -51,6 +54,10 @@ void load_files(Settings& settings, const std::vector<std::string>& given);
 
 /// InputError, naming keys, values and ranges, unless the keys fit each other.
 void check_settings(const Settings& settings);
+
+/// InputError, naming the key, unless this is the simplified model (2.5) with the loss (2.1), which
+/// the theory is about; `who` needs it.
+void require_simplified(const Settings& settings, const std::string& who);
 
 /// Theta at the start: init.* values, or a row of init.file.
 Parameters initial_parameters(const Settings& settings);

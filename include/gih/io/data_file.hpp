@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gih/data/dataset.hpp"
-#include "gih/model/parameters.hpp"
+#include "gih/model/objective.hpp"
 
 namespace gih {
 
@@ -27,9 +27,13 @@ struct ParameterFile {
   ModelSpec model;
   double eps = 0.0;
   Parameters theta;
+  LossKind loss_kind = LossKind::cross_entropy;
+
+  LossSpec loss() const { return {eps, loss_kind}; }
 };
 
-/// From JSON {"window", "degree", "mask", "eps", "w", "c", "a"}; d is the caller's.
+/// From JSON {"window", "degree", "mask", "eps", "w", "c", "a"}, in the full variant "W_Q", "W_K",
+/// "W_V" too; d is the caller's.
 ParameterFile read_parameters_json(const std::filesystem::path& path);
 
 }  // namespace gih

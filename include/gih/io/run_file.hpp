@@ -13,7 +13,7 @@ namespace gih {
 
 struct RunFile {
   std::string config;  ///< resolved configuration, INI text
-  ModelSpec model;     ///< sizes only: H, M, subsets
+  ModelSpec model;     ///< as far as shapes tell it: H, M, subsets, variant, layer norm
   TrainState state;    ///< state.log is the log; state.theta the last parameters
   bool complete = false;
   // Who wrote it, filled when reading.

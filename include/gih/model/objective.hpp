@@ -5,8 +5,14 @@
 
 namespace gih {
 
+enum class LossKind {
+  cross_entropy,          ///< -log(y_k + eps) for target k (2.1)
+  softmax_cross_entropy,  ///< log sum_j exp(y_j) - y_k: y taken as logits, as in the authors' code
+};
+
 struct LossSpec {
-  double eps = 0.1;  ///< loss of a question: -log(y_k + eps) (2.1)
+  double eps = 0.1;  ///< of cross_entropy
+  LossKind kind = LossKind::cross_entropy;
 };
 
 struct Evaluation {

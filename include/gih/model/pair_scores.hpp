@@ -12,26 +12,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gih/base/window.hpp"
-#include "gih/model/parameters.hpp"
+#include "gih/model/scores.hpp"
 
 namespace gih {
 
-class PairScores {
+class PairScores final : public Scores {
  public:
   explicit PairScores(const ModelSpec& model);
 
-  /// Class of a pair; a pattern that is seen for the first time becomes the next class.
-  std::uint32_t class_of(WindowCode window, WindowCode query);
+  /// A pattern that is seen for the first time becomes the next class; `own` plays no part.
+  std::uint32_t class_of(WindowCode window, Token own, WindowCode query) override;
+  std::size_t classes() const override { return length_.size(); }
 
-  std::size_t classes() const { return length_.size(); }
+  /// (D.1).
+  std::span<const double> forward(const Parameters& theta) override;
 
-  /// s of every class (D.1). Recomputes only what theta changed since the last call.
-  std::span<const double> forward(const Parameters& theta);
-
-  /// Adds to `gradient` the derivatives with respect to c and w (those of `blocks`), given
-  /// dL/ds of every class at the theta of the last forward: (E.3) to (E.5), (E.13) to (E.15).
-  void backward(std::span<const double> ds, Blocks blocks, Parameters& gradient) const;
+  /// (E.3) to (E.5), (E.13) to (E.15).
+  void backward(std::span<const double> ds, Blocks blocks, Parameters& gradient) override;
 
  private:
   struct Match {

@@ -16,7 +16,8 @@ std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossS
                                              const Prompts& prompts, int threads);
 
 /// Upper bound in bytes of a table engine for a split of these prompts.
-double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, Split split);
+double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, const ModelSpec& model,
+                          const LossSpec& loss, Split split);
 
 /// y of every question (2.5), questions x d.
 Matrix predictions(const ModelSpec& model, const Parameters& theta, const Prompts& prompts);

@@ -47,12 +47,12 @@ Case load(const Arguments& arguments) {
                                    settings.data.d, parameter_path));
     }
     loaded.parameters = {settings.model, settings.epsilon.value_or(1.0 / std::sqrt(*loaded.data.L)),
-                         run.state.theta};
+                         run.state.theta, settings.loss_kind};
   } else {
     loaded.parameters = read_parameters_json(parameter_path);
   }
   loaded.parameters.model.d = table->d;
-  loaded.prompts.M = loaded.parameters.model.M;
+  loaded.prompts.M = loaded.parameters.model.reach();
   loaded.prompts.mask = loaded.parameters.model.mask;
   if (*loaded.data.L <= static_cast<std::size_t>(loaded.prompts.M)) {
     throw InputError(fmt::format("{}: sequences of length {}: must be above the window {}",
@@ -60,6 +60,14 @@ Case load(const Arguments& arguments) {
   }
   check_parameters(loaded.parameters.model, loaded.parameters.theta);
   return loaded;
+}
+
+/// The matrices of the heads, H x rows x columns.
+json heads_json(const Matrix& W, Eigen::Index H) {
+  json heads = json::array();
+  const Eigen::Index rows = W.rows() / H;
+  for (Eigen::Index h = 0; h < H; ++h) heads.push_back(to_json(W.middleRows(h * rows, rows)));
+  return heads;
 }
 
 std::unique_ptr<Objective> reference(const Case& loaded) {
@@ -72,7 +80,7 @@ std::unique_ptr<Objective> reference(const Case& loaded) {
     questions.push_back(
         {{row.begin(), row.end() - 1}, target, 1.0 / static_cast<double>(table.rows)});
   }
-  return make_reference_engine(loaded.parameters.model, {loaded.parameters.eps},
+  return make_reference_engine(loaded.parameters.model, loaded.parameters.loss(),
                                std::move(questions));
 }
 
@@ -82,11 +90,13 @@ int run_evaluate(const Arguments& arguments) {
     throw InputError(fmt::format("--engine {}: must be table or reference", name));
   }
   const Case loaded = load(arguments);
-  const auto& [model, eps, theta] = loaded.parameters;
+  const ModelSpec& model = loaded.parameters.model;
+  const LossSpec loss = loaded.parameters.loss();
+  const Parameters& theta = loaded.parameters.theta;
   const bool with_gradient = arguments.has("gradient");
   const Prompts prompts = build_prompts(loaded.data, loaded.prompts, Split::train, 1);
   const auto engine =
-      name == "reference" ? reference(loaded) : make_table_engine(model, {eps}, prompts, 1);
+      name == "reference" ? reference(loaded) : make_table_engine(model, loss, prompts, 1);
   const Evaluation at = engine->evaluate(theta, with_gradient ? Blocks::all() : Blocks{}, true);
   if (!std::isfinite(at.loss)) {
     throw RunError(fmt::format("the loss is {}: a target has probability 0 and eps = 0", at.loss));
@@ -107,25 +117,40 @@ int run_evaluate(const Arguments& arguments) {
       answer["gradient"] = {{"w", to_json(at.gradient.w)},
                             {"c", std::vector<double>(at.gradient.c.begin(), at.gradient.c.end())},
                             {"a", at.gradient.a}};
+      for (const WordMatrix& matrix : word_matrices) {
+        const Matrix& W = at.gradient.*matrix.member;
+        if (W.size() > 0) answer["gradient"][matrix.name] = heads_json(W, model.H);
+      }
     }
     add_json(comparison, answer);
     fmt::print("{}\n", answer.dump(1));
     return 0;
   }
-  fmt::print("loss {:.17g} (mean over {} prompts, eps {:.6g}, {} engine)\n", at.loss,
-             loaded.data.train, eps, name);
+  fmt::print(
+      "loss {:.17g} (mean over {} prompts, {}, {} engine)\n", at.loss, loaded.data.train,
+      loss.kind == LossKind::cross_entropy ? fmt::format("eps {:.6g}", loss.eps) : "y as logits",
+      name);
   if (with_gradient) {
     const auto subsets = model.subsets();
     for (std::size_t S = 0; S < subsets.size(); ++S) {
-      fmt::print("dL/dc_{}  {: .17g}\n", subset_code(subsets[S], model.H),
+      fmt::print("dL/dc_{}  {: .17g}\n", subset_code(subsets[S], model.blocks()),
                  at.gradient.c[static_cast<Eigen::Index>(S)]);
     }
-    for (Eigen::Index h = 0; h < model.H; ++h) {
-      for (Eigen::Index i = 0; i < model.M; ++i) {
-        fmt::print("dL/dw^({})_-{}  {: .17g}\n", h + 1, i + 1, at.gradient.w(h, i));
+    for (int h = 0; h < model.H; ++h) {
+      for (int i = 0; i < model.M; ++i) {
+        fmt::print("dL/dw^({})_-{}  {: .17g}\n", h + 1, model.lag(h, i), at.gradient.w(h, i));
       }
     }
     fmt::print("dL/da  {: .17g}\n", at.gradient.a);
+    for (const WordMatrix& matrix : word_matrices) {
+      const Matrix& W = at.gradient.*matrix.member;
+      const Eigen::Index rows = W.rows() / model.H;  // of a head
+      for (Eigen::Index i = 0; i < W.rows(); ++i) {
+        fmt::print("dL/d{}^({}) row {} ", matrix.name, i / rows + 1, i % rows + 1);
+        for (const double value : W.row(i)) fmt::print(" {: .17g}", value);
+        fmt::print("\n");
+      }
+    }
   }
   const Eigen::Index shown = std::min<Eigen::Index>(y.rows(), 10);
   for (Eigen::Index i = 0; i < shown; ++i) {
@@ -142,7 +167,7 @@ std::vector<Option> options() {
   std::vector<Option> all{
       {"data", "FILE", "data file or JSON tokens"},
       {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
-      {"gradient", "", "the gradient with respect to c, w and a too"},
+      {"gradient", "", "the gradient with respect to the parameters too"},
       {"engine", "NAME", "table (fast, default) or reference (position by position)"},
       {"json", "", "one JSON document on stdout"}};
   for (const Option& option : estimator_options()) all.push_back(option);

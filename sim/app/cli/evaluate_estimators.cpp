@@ -21,16 +21,16 @@ Subset gih_subset(const Arguments& arguments, const ParameterFile& parameters) {
   if (!arguments.has("subset")) {
     Eigen::Index largest = 0;
     parameters.theta.p().maxCoeff(&largest);
-    return model.subsets()[static_cast<std::size_t>(largest)];
+    return model.heads_of(model.subsets()[static_cast<std::size_t>(largest)]);
   }
   const std::string code = arguments.get("subset");
   Subset S = 0;
   for (std::size_t i = 0; i < code.size() && i < 31; ++i) S |= Subset{code[i] == '1'} << i;
-  if (code.size() != static_cast<std::size_t>(model.M) ||
+  if (code.size() != static_cast<std::size_t>(model.reach()) ||
       code.find_first_not_of("01") != std::string::npos) {
     throw InputError(fmt::format(
         "--subset {}: must be {} characters 0 or 1, one a lag, as \"110\" for lags 1 and 2 of 3",
-        code, model.M));
+        code, model.reach()));
   }
   return S;
 }
@@ -77,7 +77,7 @@ EstimatorSpec known(const Arguments& arguments, const DataSpec& data,
     }
   }
   if (arguments.has("parents")) {
-    spec.parents = parents_option(arguments.get("parents"), parameters.model.M);
+    spec.parents = parents_option(arguments.get("parents"), parameters.model.reach());
   }
   if (arguments.has("alpha")) {
     const double floor = spec.prior ? spec.prior->floor : 0.0;
@@ -139,12 +139,13 @@ Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
   EstimatorSpec spec = known(arguments, data, parameters, trouble);
   const int threads = available_threads();
   // Estimators see every position, whatever the model's mask; the questions are the same.
-  const Prompts prompts = build_prompts(
-      data, {parameters.model.M, false, Target::sampled, Positions::last}, Split::train, threads);
+  const Prompts prompts =
+      build_prompts(data, {parameters.model.reach(), false, Target::sampled, Positions::last},
+                    Split::train, threads);
   Comparison result;
-  result.gih_subset = subset_code(spec.S, parameters.model.M);
+  result.gih_subset = subset_code(spec.S, parameters.model.reach());
   result.compared.push_back({"model", y, {}, {}, {}});
-  if (data.table->parents.empty() || data.table->parents.back() <= parameters.model.M) {
+  if (data.table->parents.empty() || data.table->parents.back() <= parameters.model.reach()) {
     spec.conditional = true_conditional(data, Split::train, prompts);
   } else if (!data.table->conditional.empty()) {
     // The parents reach beyond the window, but the laws of x_{L+1} are stored.

@@ -101,6 +101,7 @@ int run_information(const Arguments& arguments) {
   InformationReport report;
   report.settings = settings_of(arguments);
   const Settings& settings = report.settings;
+  require_simplified(settings, "gih information");
   report.model = settings.model;
   report.kernels = kernels_of(arguments, settings.data);
   check_effort(settings, report.kernels);

@@ -19,7 +19,7 @@ json run_json(const std::string& path, const RunFile& run) {
   const Parameters& theta = run.state.theta;
   const Eigen::VectorXd p = theta.p();
   json subsets = json::array();
-  for (const Subset S : run.model.subsets()) subsets.push_back(subset_code(S, run.model.H));
+  for (const Subset S : run.model.subsets()) subsets.push_back(subset_code(S, run.model.blocks()));
   json w = json::array();
   for (Eigen::Index h = 0; h < theta.w.rows(); ++h) {
     w.push_back(std::vector<double>(theta.w.row(h).begin(), theta.w.row(h).end()));
@@ -67,7 +67,7 @@ void print_run(const std::string& path, const RunFile& run) {
   const auto subsets = run.model.subsets();
   fmt::print("p_S:");
   for (std::size_t S = 0; S < subsets.size(); ++S) {
-    fmt::print("  {} {:.6f}", subset_code(subsets[S], run.model.H),
+    fmt::print("  {} {:.6f}", subset_code(subsets[S], run.model.blocks()),
                p[static_cast<Eigen::Index>(S)]);
   }
   fmt::print("\nw, a row for each head, lags -1, -2, ...:\n");

@@ -147,7 +147,7 @@ std::string summary(const Plan& plan) {
   return fmt::format(
       "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}\n",
       plan.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
-      subset_code(subsets[static_cast<std::size_t>(best)], plan.settings.model.H), p[best]);
+      subset_code(subsets[static_cast<std::size_t>(best)], plan.settings.model.blocks()), p[best]);
 }
 
 int execute(Plan& plan, bool quiet) {
@@ -160,7 +160,7 @@ int execute(Plan& plan, bool quiet) {
         build_prompts(settings.data, settings.prompts, split, settings.thread_count(),
                       [&](std::size_t done) { return watch.drawing(what, count, done); });
     if (interrupted()) return nullptr;
-    return make_table_engine(settings.model, {settings.eps()}, prompts, settings.thread_count());
+    return make_table_engine(settings.model, settings.loss(), prompts, settings.thread_count());
   };
   const auto train_objective = engine(Split::train, "training data");
   const auto validation = interrupted() ? nullptr : engine(Split::validation, "validation data");

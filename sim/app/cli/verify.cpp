@@ -176,6 +176,7 @@ std::string closing(const std::vector<Check>& conditions) {
 
 int verify_configuration(const Arguments& arguments) {
   const Settings settings = resolve(arguments.keys);
+  require_simplified(settings, "gih verify");
   const Setup setup = setup_of(settings, initial_parameters(settings), arguments);
   const auto measured = measure(setup);
   if (!measured) return exit_interrupted;
@@ -196,7 +197,9 @@ int verify_run(const Arguments& arguments) {
     // The first row holds the initial parameters: the file they came from is not needed again.
     if (key.key != "init.file" && key.key != "init.step") keys.push_back(key);
   }
-  const Setup setup = setup_of(resolve(keys), run.state.log.front().theta, arguments);
+  const Settings settings = resolve(keys);
+  require_simplified(settings, "gih verify");
+  const Setup setup = setup_of(settings, run.state.log.front().theta, arguments);
   const auto measured = measure(setup);
   if (!measured) return exit_interrupted;
   const PriorFacts& facts = *measured;
