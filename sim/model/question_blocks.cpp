@@ -1,7 +1,7 @@
 #include "question_blocks.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 namespace gih {
 namespace {
@@ -85,7 +85,7 @@ void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end
     const std::size_t r = begin + lane;
     if (r >= end) {
       // An empty lane has one position and no weight: finite everywhere, and adds nothing.
-      packed.counts[first_count][lane] = 1.0;
+      packed.counts[first_count].set(lane, 1.0);
       continue;
     }
     const Row& row = rows[r];
@@ -93,11 +93,25 @@ void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end
     for (std::size_t i = 0; i < row.classes.size(); ++i) {
       while (support[slot] != row.classes[i]) ++slot;
       for (std::size_t j = 0; j < stride; ++j) {
-        packed.counts[first_count + slot * stride + j][lane] = row.counts[i * stride + j];
+        packed.counts[first_count + slot * stride + j].set(lane, row.counts[i * stride + j]);
       }
     }
-    for (std::size_t t = 0; t < T; ++t) packed.weights[first_weight + t][lane] = row.weights[t];
+    for (std::size_t t = 0; t < T; ++t) packed.weights[first_weight + t].set(lane, row.weights[t]);
   }
+}
+
+/// Moves the counts into short_counts if that changes none.
+void shorten(QuestionBlocks& packed) {
+  std::vector<ShortLanes> shorter(packed.counts.size());
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const double n = packed.counts[i][lane];
+      if (!(n <= 65535.0) || n != std::floor(n)) return;
+      shorter[i].n[lane] = static_cast<std::uint16_t>(n);
+    }
+  }
+  packed.short_counts = std::move(shorter);
+  packed.counts = {};
 }
 
 /// Cuts the blocks into chunks, a number that depends on the blocks alone.
@@ -165,6 +179,7 @@ QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, const Cla
     begin = end;
   }
   if (!packed.blocks.empty()) cut_chunks(packed);
+  shorten(packed);
   return packed;
 }
 

@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "gih/data/prompts.hpp"
+#include "lanes.hpp"
 
 namespace gih {
-
-constexpr std::size_t lanes = 8;
-// A fixed width, whatever the machine has: the order of additions is the same everywhere.
-using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 
 struct QuestionBlock {
   std::uint32_t slots;
@@ -34,7 +31,8 @@ struct BlockChunk {
 struct QuestionBlocks {
   std::vector<QuestionBlock> blocks;
   std::vector<std::uint32_t> slot_class;  ///< index into the chunk's classes
-  std::vector<Lanes> counts;
+  std::vector<Lanes> counts;              ///< empty when all of them fit short_counts
+  std::vector<ShortLanes> short_counts;   ///< empty otherwise
   std::vector<Lanes> weights;
   std::vector<BlockChunk> chunks;
   std::vector<std::uint32_t> chunk_class;

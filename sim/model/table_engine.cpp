@@ -110,10 +110,10 @@ class TableEngine final : public Objective {
     Lanes loss{};
     for (std::size_t b = chunk.first_block; b < chunk.last_block; ++b) {
       const QuestionBlock& block = blocks_.blocks[b];
-      if (careful_) {
-        run_block<true>(block, with_loss, with_gradient, work, loss);
+      if (blocks_.short_counts.empty()) {
+        run_block(block, blocks_.counts.data(), with_loss, with_gradient, work, loss);
       } else {
-        run_block<false>(block, with_loss, with_gradient, work, loss);
+        run_block(block, blocks_.short_counts.data(), with_loss, with_gradient, work, loss);
       }
     }
     chunk_loss_[c] = sum_lanes(loss);
@@ -122,15 +122,25 @@ class TableEngine final : public Objective {
     }
   }
 
+  template <class Count>
+  void run_block(const QuestionBlock& block, const Count* counts, bool with_loss,
+                 bool with_gradient, Workspace& work, Lanes& loss) {
+    const Count* n = counts + block.first_count;
+    if (careful_) {
+      run_block<true>(block, n, with_loss, with_gradient, work, loss);
+    } else {
+      run_block<false>(block, n, with_loss, with_gradient, work, loss);
+    }
+  }
+
   /// y_t = N_t / Z; dL/dE of a class is n sum_t g_t y_t - sum_t g_t n_t with g_t = -dL/dy_t / Z.
-  template <bool careful>
-  void run_block(const QuestionBlock& block, bool with_loss, bool with_gradient, Workspace& work,
-                 Lanes& loss) {
+  template <bool careful, class Count>
+  void run_block(const QuestionBlock& block, const Count* n, bool with_loss, bool with_gradient,
+                 Workspace& work, Lanes& loss) {
     const std::size_t stride = 1 + block.targets;
     const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
-    const Lanes* n = blocks_.counts.data() + block.first_count;
     const Lanes* weight = blocks_.weights.data() + block.first_weight;
-    if constexpr (careful) own_maximum(block, work);
+    if constexpr (careful) own_maximum(block, n, work);
     const auto E = [&](std::size_t j) {
       if constexpr (careful) {
         return work.E[j];
@@ -142,10 +152,10 @@ class TableEngine final : public Objective {
       Lanes even{}, odd{};
       std::size_t j = 0;
       for (; j + 1 < block.slots; j += 2) {
-        even += E(j) * n[j * stride + plane];
-        odd += E(j + 1) * n[(j + 1) * stride + plane];
+        even += E(j) * widened(n[j * stride + plane]);
+        odd += E(j + 1) * widened(n[(j + 1) * stride + plane]);
       }
-      if (j < block.slots) even += E(j) * n[j * stride + plane];
+      if (j < block.slots) even += E(j) * widened(n[j * stride + plane]);
       return even + odd;
     };
     const Lanes Z = dot(0);
@@ -161,14 +171,14 @@ class TableEngine final : public Objective {
       const Lanes g = work.g[t];
       mean += g * work.y[t];
       for (std::size_t j = 0; j < block.slots; ++j) {
-        Lanes term = g * n[j * stride + 1 + t];
-        if constexpr (careful) term *= work.E[j];
+        Lanes term = g * widened(n[j * stride + 1 + t]);
+        if constexpr (careful) term = term * work.E[j];
         work.sum[slot[j]] -= term;
       }
     }
     for (std::size_t j = 0; j < block.slots; ++j) {
-      Lanes term = mean * n[j * stride];
-      if constexpr (careful) term *= work.E[j];
+      Lanes term = mean * widened(n[j * stride]);
+      if constexpr (careful) term = term * work.E[j];
       work.sum[slot[j]] += term;
     }
   }
@@ -180,13 +190,14 @@ class TableEngine final : public Objective {
       const Lanes& y = work.y[t];
       if (with_loss) {
         for (std::size_t lane = 0; lane < lanes; ++lane) {
-          if (weight[t][lane] > 0.0) loss[lane] -= weight[t][lane] * std::log(y[lane] + loss_.eps);
+          if (!(weight[t][lane] > 0.0)) continue;
+          loss.set(lane, loss[lane] - weight[t][lane] * std::log(y[lane] + loss_.eps));
         }
       }
-      work.g[t] = weight[t] / (Z * (y + loss_.eps));
+      work.g[t] = weight[t] / (Z * (y + Lanes::all(loss_.eps)));
       // An empty lane with eps = 0 would be 0 / 0.
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        if (!(weight[t][lane] > 0.0)) work.g[t][lane] = 0.0;
+        if (!(weight[t][lane] > 0.0)) work.g[t].set(lane, 0.0);
       }
     }
   }
@@ -198,7 +209,7 @@ class TableEngine final : public Objective {
     Lanes sum{}, weights{};
     for (std::size_t t = 0; t < targets; ++t) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        work.g[t][lane] = std::exp(work.y[t][lane]);
+        work.g[t].set(lane, std::exp(work.y[t][lane]));
       }
       sum += work.g[t];
       weights += weight[t];
@@ -209,23 +220,23 @@ class TableEngine final : public Objective {
     }
     if (!with_loss) return;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      loss[lane] += weights[lane] * std::log(sum[lane]);
+      loss.set(lane, loss[lane] + weights[lane] * std::log(sum[lane]));
     }
   }
 
   /// exp(a s - maximum over the question's own positions), by slot and lane.
-  void own_maximum(const QuestionBlock& block, Workspace& work) {
+  template <class Count>
+  void own_maximum(const QuestionBlock& block, const Count* n, Workspace& work) {
     const std::size_t stride = 1 + block.targets;
     const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
-    const Lanes* n = blocks_.counts.data() + block.first_count;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       double largest = -std::numeric_limits<double>::infinity();
       for (std::size_t j = 0; j < block.slots; ++j) {
-        if (n[j * stride][lane] > 0.0) largest = std::max(largest, work.e[slot[j]]);
+        if (n[j * stride][lane] > 0) largest = std::max(largest, work.e[slot[j]]);
       }
       for (std::size_t j = 0; j < block.slots; ++j) {
-        const bool occurs = n[j * stride][lane] > 0.0;
-        work.E[j][lane] = occurs ? std::exp(work.e[slot[j]] - largest) : 0.0;
+        const bool occurs = n[j * stride][lane] > 0;
+        work.E[j].set(lane, occurs ? std::exp(work.e[slot[j]] - largest) : 0.0);
       }
     }
   }
