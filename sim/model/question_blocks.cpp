@@ -6,8 +6,7 @@
 namespace gih {
 namespace {
 
-/// A question as numbers over classes: `classes` ascending, `counts` holds for each class n and
-/// then n_t of every target.
+/// A question as numbers over classes: `classes` ascending, `counts` holds the planes of each.
 struct Row {
   std::vector<std::uint32_t> classes;
   std::vector<double> counts;
@@ -15,6 +14,10 @@ struct Row {
 
   std::size_t targets() const { return weights.size(); }
 };
+
+std::size_t planes(std::size_t targets, int d) {
+  return targets < static_cast<std::size_t>(d) ? targets + 1 : targets;
+}
 
 Row make_row(const Prompts& prompts, const Question& question, bool all_tokens,
              const ClassOf& class_of) {
@@ -45,24 +48,21 @@ Row make_row(const Prompts& prompts, const Question& question, bool all_tokens,
     order[i] = {class_of(cells[i].window, cells[i].next, question.query), i};
   }
   std::sort(order.begin(), order.end());
-  const std::size_t stride = 1 + targets.size();
+  const std::size_t stride = planes(targets.size(), prompts.d);
   for (const auto& [k, i] : order) {
     if (row.classes.empty() || row.classes.back() != k) {
       row.classes.push_back(k);
       row.counts.resize(row.counts.size() + stride, 0.0);
     }
-    double* n = row.counts.data() + row.counts.size() - stride;
-    n[0] += cells[i].weight;
-    for (std::size_t t = 0; t < targets.size(); ++t) {
-      if (targets[t] == cells[i].next) n[1 + t] += cells[i].weight;
-    }
+    const auto plane = std::find(targets.begin(), targets.end(), cells[i].next) - targets.begin();
+    row.counts[row.counts.size() - stride + static_cast<std::size_t>(plane)] += cells[i].weight;
   }
   return row;
 }
 
 /// Packs rows [begin, end), at most `lanes` of them with equal T, into one block. `slot_class`
 /// holds classes until the chunks are cut.
-void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end,
+void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end, int d,
                 QuestionBlocks& packed) {
   std::vector<std::uint32_t> support;
   for (std::size_t r = begin; r < end; ++r) {
@@ -71,13 +71,14 @@ void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end
   std::sort(support.begin(), support.end());
   support.erase(std::unique(support.begin(), support.end()), support.end());
   const std::size_t T = rows[begin].targets();
-  const std::size_t stride = 1 + T;
-  packed.most_targets = std::max(packed.most_targets, T);
+  const std::size_t stride = planes(T, d);
+  packed.most_planes = std::max(packed.most_planes, stride);
+  packed.most_slots = std::max(packed.most_slots, support.size());
   const std::size_t first_count = packed.counts.size();
   const std::size_t first_weight = packed.weights.size();
   packed.blocks.push_back({static_cast<std::uint32_t>(support.size()),
-                           static_cast<std::uint32_t>(T), packed.slot_class.size(), first_count,
-                           first_weight});
+                           static_cast<std::uint32_t>(T), static_cast<std::uint32_t>(stride),
+                           packed.slot_class.size(), first_count, first_weight});
   packed.slot_class.insert(packed.slot_class.end(), support.begin(), support.end());
   packed.counts.resize(first_count + support.size() * stride, Lanes{});
   packed.weights.resize(first_weight + T, Lanes{});
@@ -175,7 +176,7 @@ QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, const Cla
            rows[end].targets() == rows[begin].targets()) {
       ++end;
     }
-    pack_block(rows, begin, end, packed);
+    pack_block(rows, begin, end, prompts.d, packed);
     begin = end;
   }
   if (!packed.blocks.empty()) cut_chunks(packed);

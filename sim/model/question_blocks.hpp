@@ -1,9 +1,9 @@
 #pragma once
 // The table engine's memory layout. Questions with the same number of targets T are sorted by the
 // classes that their cells fall into and packed into blocks of eight, one question a SIMD lane. A
-// block lists the classes that occur in any of its lanes ("slots"); a slot holds the eight counts n
-// of positions of that class, then for each target t the eight counts n_t of those whose token is
-// t.
+// block lists the classes that occur in any of its lanes ("slots"). A slot has planes, each the
+// eight counts of the positions of its class whose token is in the plane: one plane for each
+// target, and one for all other tokens if there are any. So the planes add up to all positions.
 
 #include <cstdint>
 #include <functional>
@@ -17,8 +17,9 @@ namespace gih {
 struct QuestionBlock {
   std::uint32_t slots;
   std::uint32_t targets;     ///< T
+  std::uint32_t planes;      ///< T, or T + 1 when not every token is a target
   std::size_t first_slot;    ///< into QuestionBlocks::slot_class
-  std::size_t first_count;   ///< into counts: slots x (1 + T)
+  std::size_t first_count;   ///< into counts: slots x planes
   std::size_t first_weight;  ///< into weights: T, share in the loss of each target
 };
 
@@ -37,7 +38,8 @@ struct QuestionBlocks {
   std::vector<BlockChunk> chunks;
   std::vector<std::uint32_t> chunk_class;
   std::size_t largest_chunk = 0;  ///< most classes in a chunk
-  std::size_t most_targets = 0;   ///< largest T
+  std::size_t most_planes = 0;    ///< of a block
+  std::size_t most_slots = 0;     ///< of a block
 };
 
 /// The class of a window, its token and a query window.
