@@ -1,10 +1,13 @@
 """experiments/reproduce.sh with a stand-in for the program, which writes synthetic run files."""
 
+import hashlib
 import os
 import pathlib
 import subprocess
 import tempfile
 import unittest
+
+import h5py
 
 SOURCE = pathlib.Path(os.environ["GIH_SOURCE"])
 
@@ -21,7 +24,8 @@ with open(os.environ["CALLS"], "a") as calls:
 if arguments[0] == "verify":  # the synthetic run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
 if arguments[0] == "sample":
-    pathlib.Path(arguments[-2]).write_text(arguments[arguments.index("--data.length") + 1])
+    data = pathlib.Path(arguments[arguments.index("-o") + 1])
+    data.write_text(arguments[arguments.index("--data.length") + 1])
     sys.exit()
 if arguments[0] == "evaluate":
     length = int(pathlib.Path(arguments[arguments.index("--data") + 1]).read_text())
@@ -130,8 +134,103 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(sum(call.startswith("evaluate") for call in calls), 6)
         # A failed check is for the figure to judge, anything else ends it.
         self.reproduce("assumptions", status=0, VERIFY="1")
-        _, err, _ = self.reproduce("assumptions", status=4, VERIFY="2")
+        _, err, _ = self.reproduce("--again", "assumptions", status=4, VERIFY="2")
         self.assertIn("after.sh ended with status 2", err)
+
+    def test_what_was_measured_is_judged_by_content(self):
+        self.reproduce("limit", "assumptions", status=0)
+        for path in self.results.glob("*/*.h5"):
+            os.utime(path)  # newer than what was measured on it
+        for path in (*self.results.glob("*/*.json"), *self.results.glob("*/*.txt")):
+            os.utime(path, (0, 0))
+        out, _, calls = self.reproduce("limit", "assumptions", status=0)
+        self.assertEqual(calls, [])
+        self.assertEqual(out.count("kept results/limit/predictions_L"), 6)
+        for name in ("inf", "finite"):
+            self.assertIn(f"kept results/assumptions/{name}.verify.txt", out)
+        # Another run file with an older date.
+        for name in ("limit/sharp", "assumptions/inf"):
+            run = self.results / f"{name}.h5"
+            with h5py.File(run, "a") as file:
+                file.attrs["config"] = "# another\n"
+            os.utime(run, (0, 0))
+        out, _, calls = self.reproduce("limit", "assumptions", status=0)
+        self.assertEqual([call.split()[0] for call in calls], ["sample", "evaluate"] * 6 + ["verify"])
+        self.assertIn("made results/assumptions/inf.verify.txt", out)
+        self.assertIn("kept results/assumptions/finite.verify.txt", out)
+
+    def measure(self, *lines, again="no", status=0, folder=None, gih="/some/gih"):
+        """Output and error of an after.sh of these lines."""
+        script = "\n".join(("set -euo pipefail", f'source "{SOURCE}/experiments/measure.sh"', *lines))
+        folder = folder or self.folder
+        done = subprocess.run(["bash", "-c", script, "after.sh", gih, folder, again],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(list(folder.glob("*.??????")), [])  # no temporary folder is left
+        return done.stdout.replace(f"{folder}/", ""), done.stderr
+
+    def test_measure(self):
+        (self.folder / "one").write_text("1\n")
+        (self.folder / "two").write_text("2\n")
+        call = 'measure "$folder/sum" "$folder/one" "$folder/two" -- cat "$folder/one" "$folder/two"'
+        self.assertEqual(self.measure(call), ("made sum\n", ""))
+        self.assertEqual((self.folder / "sum").read_text(), "1\n2\n")
+        self.assertEqual((self.folder / "sum.from").read_text(), "cat one two \n" + "".join(
+            f"{hashlib.sha256(text).hexdigest()}  {name}\n"
+            for text, name in ((b"1\n", "one"), (b"2\n", "two"))))
+        self.assertEqual(self.measure(call), ("kept sum\n", ""))
+        self.assertEqual(self.measure(call, again="yes"), ("made sum\n", ""))
+        # What it was made from: either input, the command, and that it is there.
+        (self.folder / "two").write_text("3\n")
+        self.assertEqual(self.measure(call), ("made sum\n", ""))
+        self.assertEqual(self.measure(call.replace("cat", "cat -n")), ("made sum\n", ""))
+        self.assertEqual(self.measure(call), ("made sum\n", ""))
+        for name in ("sum", "sum.from"):
+            (self.folder / name).unlink()
+            self.assertEqual(self.measure(call), ("made sum\n", ""))
+        # Neither the place of the results nor that of the program.
+        other = self.folder / "other"
+        other.mkdir()
+        for name in ("one", "two", "sum", "sum.from"):
+            (self.folder / name).rename(other / name)
+        self.assertEqual(self.measure(call, folder=other, gih="gih"), ("kept sum\n", ""))
+
+    def test_measure_with_a_function_or_into_a_file_of_the_command(self):
+        (self.folder / "one").write_text("1\n")
+        define = 'twice() { cat "$1" "$1" >"$scratch/data" && cat "$scratch/data"; }'
+        call = 'measure "$folder/sum" "$folder/one" -- twice "$folder/one"'
+        self.assertEqual(self.measure(define, call)[0], "made sum\n")
+        self.assertEqual((self.folder / "sum").read_text(), "1\n1\n")
+        self.assertEqual(self.measure(define, call)[0], "kept sum\n")
+        thrice = define.replace('"$1" "$1"', '"$1" "$1" "$1"')
+        self.assertEqual(self.measure(thrice, call)[0], "made sum\n")
+        call = 'measure "$folder/copy.h5" "$folder/one" -- cp -v "$folder/one" "$folder/copy.h5"'
+        self.assertEqual(self.measure(call)[0], "made copy.h5\n")
+        self.assertEqual((self.folder / "copy.h5").read_text(), "1\n")
+        self.assertEqual(self.measure(call)[0], "kept copy.h5\n")
+
+    def test_measure_leaves_nothing_half_done(self):
+        (self.folder / "one").write_text("1\n")
+        define = 'half() { echo half && return "$1"; }'
+        call = 'measure "$folder/result" "$folder/one" -- half '
+        self.measure(define, call + "0")
+        before = [(self.folder / name).read_text() for name in ("result", "result.from")]
+        for status in (1, 3, 4):
+            self.assertEqual(self.measure(define, call + str(status), status=status)[0], "")
+        self.assertEqual(before, [(self.folder / name).read_text()
+                                  for name in ("result", "result.from")])
+        # A failed check of gih verify is an answer.
+        (self.folder / "verify").write_text("echo answer; exit $1\n")
+        call = 'cd "$folder"; gih=bash; measure "$folder/checks" "$folder/one" -- bash verify '
+        self.assertEqual(self.measure(call + "1")[0], "made checks\n")
+        self.measure(call + "2", status=2)
+        self.assertEqual((self.folder / "checks").read_text(), "answer\n")
+        # Wrong use.
+        for call, part in (('measure "$folder/no" "$folder/nowhere" -- true', "nowhere: missing"),
+                           ('measure "$folder/no" "$folder/one"', "no command"),
+                           ('measure "$folder/no" "$folder/one" --', "no command")):
+            self.assertIn(part, self.measure(call, status=2)[1])
+        self.assertEqual(list(self.folder.glob("no*")), [])
 
     def test_wrong_use(self):
         for arguments, part in ((["fgi3"], "nearest: fig"), (["fig33"], "nearest: fig3;"),
