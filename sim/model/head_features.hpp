@@ -28,8 +28,8 @@ class HeadFeatures {
   /// Computes v of all places.
   void forward(const Parameters& theta);
 
-  /// v_b^(h), after the head norm, d entries.
-  const double* v(std::size_t b, int h) const { return v_.data() + at(b, h) * d_; }
+  /// v_b^(h), after the head norm: places x H x d.
+  const double* v() const { return v_.data(); }
 
   /// Adds to the gradient, in w and qkv where `blocks` has them, given dL/dv, laid out as v is.
   void backward(std::span<const double> dv, Blocks blocks, Parameters& gradient) const;

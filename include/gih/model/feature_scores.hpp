@@ -38,6 +38,8 @@ class FeatureScores final : public Scores {
 
   std::uint32_t place_of(std::vector<Token> lags, int own);
   void update_products();
+  template <int fixed>
+  void backward_products(const std::vector<double>& dkernel, std::vector<double>& dv) const;
   const Pair& entry(std::size_t e) const;
   std::size_t entries() const { return pairs_.size() + (self_ ? places() : 0); }
   std::size_t places() const;
