@@ -56,9 +56,9 @@ const Column columns[] = {
     {"W_V", Per::word, true, "W_V^(h), heads x d x d; row k is the value of token k",
      put_matrix<&Parameters::W_V>, get_matrix<&Parameters::W_V>},
     {"scale", Per::channel, true,
-     "scale of the heads' layer norm, heads x d; head norm layer alone",
+     "scale of the layer norm that all heads share, d; head norm layer alone",
      put_matrix<&Parameters::scale>, get_matrix<&Parameters::scale>},
-    {"shift", Per::channel, true, "shift of the heads' layer norm, heads x d",
+    {"shift", Per::channel, true, "shift of the layer norm that all heads share, d",
      put_matrix<&Parameters::shift>, get_matrix<&Parameters::shift>},
 };
 

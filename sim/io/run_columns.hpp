@@ -45,7 +45,7 @@ struct Sizes {
     if (per == Per::subset) return {nS};
     if (per == Per::weight) return {H, M};
     if (per == Per::word) return {H, d, d};
-    if (per == Per::channel) return {H, d};
+    if (per == Per::channel) return {d};
     return {};
   }
   hdf5::Shape of(Per per, std::uint64_t T) const {

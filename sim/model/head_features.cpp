@@ -52,7 +52,7 @@ void HeadFeatures::attend(const Place& place, int h, double* sigma) const {
   }
 }
 
-void HeadFeatures::normalise(const double* raw, int h, double* out, double& length) const {
+void HeadFeatures::normalise(const double* raw, double* out, double& length) const {
   length = 1.0;
   if (model_.head_norm == HeadNorm::none) {
     std::copy_n(raw, d_, out);
@@ -69,13 +69,13 @@ void HeadFeatures::normalise(const double* raw, int h, double* out, double& leng
     length = std::sqrt(variance + layer_eps);
     for (std::size_t k = 0; k < d_; ++k) {
       const auto column = static_cast<Eigen::Index>(k);
-      out[k] = theta_.scale(h, column) * (raw[k] - mean) / length + theta_.shift(h, column);
+      out[k] = theta_.scale(0, column) * (raw[k] - mean) / length + theta_.shift(0, column);
     }
   }
 }
 
 /// dL/draw from dL/dout; the derivatives of scale and shift too when there is a gradient.
-void HeadFeatures::normalise_back(const double* raw, int h, double length, const double* dout,
+void HeadFeatures::normalise_back(const double* raw, double length, const double* dout,
                                   double* draw, Parameters* gradient) const {
   if (model_.head_norm == HeadNorm::none) {
     std::copy_n(dout, d_, draw);
@@ -95,12 +95,12 @@ void HeadFeatures::normalise_back(const double* raw, int h, double length, const
   for (std::size_t k = 0; k < d_; ++k) {
     const auto column = static_cast<Eigen::Index>(k);
     const double unit = (raw[k] - mean) / length;
-    draw[k] = dout[k] * theta_.scale(h, column);
+    draw[k] = dout[k] * theta_.scale(0, column);
     mean_of_d += draw[k] / width;
     along += draw[k] * unit / width;
     if (gradient == nullptr) continue;
-    gradient->scale(h, column) += dout[k] * unit;
-    gradient->shift(h, column) += dout[k];
+    gradient->scale(0, column) += dout[k] * unit;
+    gradient->shift(0, column) += dout[k];
   }
   for (std::size_t k = 0; k < d_; ++k) {
     draw[k] = (draw[k] - mean_of_d - along * (raw[k] - mean) / length) / length;
@@ -132,7 +132,7 @@ void HeadFeatures::forward(const Parameters& theta) {
       Eigen::Map<Eigen::VectorXd> raw(raw_.data() + at(b, h) * d_, d);
       raw = z;
       if (full) raw = theta.W_V.middleRows(h * d, d).transpose() * z;
-      normalise(raw.data(), h, v_.data() + at(b, h) * d_, length_[at(b, h)]);
+      normalise(raw.data(), v_.data() + at(b, h) * d_, length_[at(b, h)]);
     }
   }
 }
@@ -148,7 +148,7 @@ void HeadFeatures::backward(std::span<const double> dv, Blocks blocks, Parameter
     const Place& place = places_[b];
     for (int h = 0; h < model_.H; ++h) {
       const double* sigma = sigma_.data() + at(b, h) * entries_;
-      normalise_back(raw_.data() + at(b, h) * d_, h, length_[at(b, h)], dv.data() + at(b, h) * d_,
+      normalise_back(raw_.data() + at(b, h) * d_, length_[at(b, h)], dv.data() + at(b, h) * d_,
                      draw.data(), qkv ? &gradient : nullptr);
       dz = draw;
       if (full) dz = theta_.W_V.middleRows(h * d, d) * draw;

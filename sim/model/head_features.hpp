@@ -45,8 +45,8 @@ class HeadFeatures {
   bool sees(const Place& place, int h, int i) const;
 
   void attend(const Place& place, int h, double* sigma) const;
-  void normalise(const double* raw, int h, double* out, double& length) const;
-  void normalise_back(const double* raw, int h, double length, const double* dout, double* draw,
+  void normalise(const double* raw, double* out, double& length) const;
+  void normalise_back(const double* raw, double length, const double* dout, double* draw,
                       Parameters* gradient) const;
 
   ModelSpec model_;

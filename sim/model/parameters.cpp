@@ -23,7 +23,7 @@ Parameters zero_parameters(const ModelSpec& model) {
     for (Matrix* W : {&theta.W_Q, &theta.W_K, &theta.W_V}) W->setZero(model.H * model.d, model.d);
   }
   if (model.head_norm == HeadNorm::layer) {
-    for (Matrix* of_head : {&theta.scale, &theta.shift}) of_head->setZero(model.H, model.d);
+    for (Matrix* of_norm : {&theta.scale, &theta.shift}) of_norm->setZero(1, model.d);
   }
   return theta;
 }

@@ -98,8 +98,7 @@ T content_score(const ModelSpec& model, const Theta<T>& theta, std::size_t h, To
 
 /// The head norm of v^(h).
 template <typename T>
-std::vector<T> head_norm(const ModelSpec& model, const Theta<T>& theta, std::size_t h,
-                         std::vector<T> v) {
+std::vector<T> head_norm(const ModelSpec& model, const Theta<T>& theta, std::vector<T> v) {
   using std::sqrt;
   const auto d = static_cast<double>(v.size());
   if (model.head_norm == HeadNorm::l2) {
@@ -117,7 +116,7 @@ std::vector<T> head_norm(const ModelSpec& model, const Theta<T>& theta, std::siz
     const T deviation = sqrt(variance);
     for (std::size_t k = 0; k < v.size(); ++k) {
       const T unit = (v[k] - mean) / deviation;
-      v[k] = T(unit * theta.scale[h][k]) + theta.shift[h][k];
+      v[k] = T(unit * theta.scale[0][k]) + theta.shift[0][k];
     }
   }
   return v;
@@ -146,7 +145,7 @@ std::vector<T> head_output(const ModelSpec& model, const Theta<T>& theta, std::s
     }
     for (std::size_t k = 0; k < d; ++k) v[k] += T(sigma[i] * theta.W_V[h * d + token][k]);
   }
-  return head_norm(model, theta, h, std::move(v));
+  return head_norm(model, theta, std::move(v));
 }
 
 /// v_l as blocks that subsets choose from: v_l^(1), ..., v_l^(H), and before them the residual

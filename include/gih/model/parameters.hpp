@@ -19,7 +19,7 @@ enum class Variant {
 enum class HeadNorm {
   none,
   l2,     ///< v^(h) of unit length (0 stays 0)
-  layer,  ///< mean removed, unit variance, then the trained scale and shift of the head
+  layer,  ///< mean removed, unit variance, then a trained scale and shift, the same for all heads
 };
 enum class HeadWindow {
   common,   ///< every head sees lags 1 .. M
@@ -78,7 +78,7 @@ struct Parameters {
   double a = 0.0;     ///< scalar of the second attention
   // Full variant: (H d) x d, head h at rows (h-1) d to h d - 1.
   Matrix W_Q{}, W_K{}, W_V{};
-  // Head norm `layer`: H x d.
+  // Head norm `layer`: 1 x d, one norm that all heads share.
   Matrix scale{}, shift{};
 
   double C_D() const { return c.squaredNorm(); }               ///< C_D = sum_S c_S^2
