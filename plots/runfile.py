@@ -22,10 +22,12 @@ class Rows:
     arrays with one entry a row (c and p: rows x subsets; w: rows x heads x lags)."""
 
     names = ("step", "time", "train_loss", "validation_loss", "c", "p", "w", "a")
+    #: rows x heads x d x d, in runs of the full model
+    word_matrices = ("W_Q", "W_K", "W_V")
 
     def __init__(self, log, chosen):
-        for name in self.names:
-            setattr(self, name, log[name][chosen])
+        for name, values in log.items():
+            setattr(self, name, values[chosen])
 
     def __len__(self):
         return len(self.step)
@@ -41,7 +43,7 @@ class Check(typing.NamedTuple):
 
 class Run:
     """subsets: codes such as "110"; stage(k): the rows of stage k, none when it is not reached;
-    first, last: {"c", "p", "w", "a"} at the beginning and at the end; checks: by id, none unless
+    first, last: {"c", "p", "w", "a", and W_Q, W_K, W_V of a full model} at the beginning and at the end; checks: by id, none unless
     `gih verify --run` has seen the run."""
 
     def __init__(self, path):
@@ -58,7 +60,9 @@ class Run:
                     raise RunFileError(f"{path}: an HDF5 file, but not a run file of gih")
                 self.subsets = [_text(code) for code in file["subsets"][()]]
                 self._stage = file["log/stage"][()]
-                self._log = {name: file[f"log/{name}"][()] for name in Rows.names}
+                names = Rows.names + tuple(name for name in Rows.word_matrices
+                                           if f"log/{name}" in file)
+                self._log = {name: file[f"log/{name}"][()] for name in names}
                 stored = file["checks"][()] if "checks" in file else ()
         except OSError as error:
             raise RunFileError(f"{path}: cannot be read: {error}") from None
@@ -70,7 +74,7 @@ class Run:
         if not len(self._stage):
             raise RunFileError(f"{path}: a run without log rows")
         self.first, self.last = (
-            {name: self._log[name][row] for name in ("c", "p", "w", "a")} for row in (0, -1))
+            {name: values[row] for name, values in self._log.items()} for row in (0, -1))
 
     def stage(self, number):
         return Rows(self._log, self._stage == number)

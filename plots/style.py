@@ -77,23 +77,35 @@ def weight_colours(limit):
     return ScalarMappable(Normalize(-limit, limit), "RdBu_r")
 
 
-def draw_weights(axes, w, limit, title):
-    """RPE weights as the paper shows them: column h is head h, rows are lags -1, -2, ..."""
-    heads, lags = w.shape
+def draw_matrix(axes, values, limit):
+    """Numbers as a heat map with the numbers in it; those that are not there are left white."""
     colours = weight_colours(limit)
-    axes.imshow(w.T, cmap=colours.cmap, norm=colours.norm)
-    size = min(7.5, 26 / max(heads, lags))
-    if size > 3:
-        for h in range(heads):
-            for i in range(lags):
-                number = f"{w[h, i]:.2f}".replace("-", "\N{MINUS SIGN}")
-                axes.text(h, i, number, ha="center", va="center", fontsize=size,
-                          color="white" if abs(w[h, i]) > 0.6 * limit else "black")
-    axes.set_xticks(range(heads), range(1, heads + 1))
-    axes.set_yticks(range(lags), [f"\N{MINUS SIGN}{i}" for i in range(1, lags + 1)])
+    rows, columns = values.shape
+    axes.imshow(values, cmap=colours.cmap, norm=colours.norm)
+    size = min(7.5, 26 / max(rows, columns))
+    digits = max(2, 1 - int(np.floor(np.log10(limit)))) if limit > 0 else 2
+    for (row, column), value in np.ndenumerate(values):
+        if size > 3 and np.isfinite(value):
+            number = f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+            axes.text(column, row, number, ha="center", va="center", fontsize=size,
+                      color="white" if abs(value) > 0.6 * limit else "black")
+    axes.set_xticks(range(columns), range(1, columns + 1))
+    axes.set_yticks(range(rows), range(1, rows + 1))
+    plain(axes)
+
+
+def draw_weights(axes, w, limit, title, shifted=False):
+    """RPE weights as the paper shows them: column h is head h, rows are lags -1, -2, ... With
+    `shifted`, head h sees the lags from h on."""
+    heads, lags = w.shape
+    table = np.full((lags + (heads - 1 if shifted else 0), heads), np.nan)
+    for h in range(heads):
+        first = h if shifted else 0
+        table[first:first + lags, h] = w[h]
+    draw_matrix(axes, table, limit)
+    axes.set_yticks(range(len(table)), [f"\N{MINUS SIGN}{i}" for i in range(1, len(table) + 1)])
     axes.set_xlabel("head $h$")
     axes.set_title(title)
-    plain(axes)
 
 
 def plain(axes):

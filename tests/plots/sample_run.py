@@ -1,10 +1,15 @@
 """Synthetic run files in the schema of docs/files.md, for testing what reads them. The curves have
 the shape of real ones but are invented. `sample_run.py KIND FILE` writes one."""
 
+import os
+import pathlib
 import sys
 
 import h5py
 import numpy as np
+
+sys.path.append(str(pathlib.Path(os.environ["GIH_SOURCE"]) / "plots"))
+import published as facts_published
 
 
 def codes(heads, degree):
@@ -68,6 +73,36 @@ def limit(path, *, rho=8.0, c=(0, 0, 0, 1, 0, 0, 0)):
     write(path, codes(3, 2), {
         "stage": [[0]], "step": [[0]], "train_loss": [[0.4]], "validation_loss": [[np.nan]],
         "c": [[c]], "w": [[rho * np.eye(3)]], "a": [[10.0]]})
+
+
+def published(path, facts, *, a=1.0, loss=0.0, swap=False, full=False, steps=None):
+    """A joint run that goes through published values; a times `a`, the loss plus `loss`, with `swap`
+    {1,2} and {2,3} for each other. `full` adds word matrices."""
+    names = codes(3, 2)
+    ends = facts["epoch"]
+    steps = log_steps(int(ends[-1])) if steps is None else steps
+
+    def between(values):
+        return np.interp(np.log1p(steps), np.log1p(ends), values)
+
+    p = np.full((len(steps), len(names)), 1e-6)
+    for code, other in (("110", "011"), ("101", "101"), ("011", "110")):
+        p[:, names.index(other if swap else code)] = between(facts[f"p_{code}"]) + 1e-6
+    p[:, 0] += np.maximum(1 - p.sum(1), 0)
+    grown = between(facts["a"])
+    grown[steps == 1] = facts["a"][0] + facts["first"]
+    w = np.full((len(steps), 3, 3), 0.01)
+    w[:, :, 0] = 1 + np.outer(np.log1p(steps) / np.log1p(ends[-1]), (0.1, 0.17, 0.06))
+    log = {"stage": [np.ones(len(steps), int)], "step": [steps], "c": [0.01 * np.sqrt(7 * p)],
+           "w": [w], "a": [a * grown], "train_loss": [between(facts["loss"]) + loss],
+           "validation_loss": [between(facts["loss"]) + loss]}
+    if full:
+        log |= {name: [np.full((len(steps), 3, 3, 3), 0.0) + 0.00099 * np.eye(3)]
+                for name in ("W_Q", "W_K")}
+        part = np.log1p(steps) / np.log1p(ends[-1])
+        log["W_V"] = [np.multiply.outer(part, np.broadcast_to(0.11 * np.eye(3) - 0.035, (3, 3, 3)))
+                      + 0.001 * np.eye(3)]
+    write(path, names, log)
 
 
 LENGTHS = (100, 200, 400, 800, 1600, 3200)
@@ -173,6 +208,9 @@ KINDS = {
     "finite": lambda path: assumptions(path, finite=True),
     "sharp": limit,
     **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
+    "released": lambda path: published(path, facts_published.SIMPLIFIED),
+    "epochs10000": lambda path: published(path, facts_published.FULL_10000, full=True),
+    "epochs2500": lambda path: published(path, facts_published.FULL_2500, full=True),
 }
 
 if __name__ == "__main__":

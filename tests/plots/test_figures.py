@@ -1,49 +1,16 @@
 """Figure scripts on synthetic run files: what they write, what they judge, how they fail."""
 
 import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 import h5py
 import numpy as np
 
 import sample_run
+from figure_case import FigureCase
 
-PLOTS = pathlib.Path(os.environ["GIH_SOURCE"]) / "plots"
 
-
-class Figures(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def draw(self, name, status):
-        """Runs plots/NAME.py on the folder; its output, after checking status and pictures."""
-        done = subprocess.run(["/usr/bin/python3", "-B", PLOTS / f"{name}.py", self.folder],
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        if status == 2:
-            self.assertEqual(done.stdout, "")
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-            return done.stderr
-        self.assertEqual(done.stderr, "")
-        picture = self.folder / f"{name}.png"
-        self.assertEqual(picture.read_bytes()[:4], b"\x89PNG")
-        self.assertGreater(picture.stat().st_size, 10_000)
-        self.assertEqual((self.folder / f"{name}.pdf").read_bytes()[:5], b"%PDF-")
-        self.assertGreater((self.folder / f"{name}.pdf").stat().st_size, 5_000)
-        self.assertIn(str(picture), done.stdout)
-        verdicts = (self.folder / "verdict.txt").read_text()
-        self.assertTrue(done.stdout.endswith(verdicts))
-        return verdicts
-
-    def failed(self, verdicts):
-        return [line for line in verdicts.splitlines() if line.startswith("FAIL")]
-
+class Figures(FigureCase):
     # ---- fig3 ----
     def test_fig3_passes_on_good_runs(self):
         for seed in (1, 2, 3):
@@ -209,8 +176,7 @@ class Figures(unittest.TestCase):
 
     def test_help(self):
         for name in ("fig3", "fig3_alpha001", "fig9", "assumptions", "limit"):
-            done = subprocess.run(["/usr/bin/python3", "-B", PLOTS / f"{name}.py", "--help"],
-                                  capture_output=True, text=True)
+            done = self.script(name, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("verdict.txt", done.stdout)
 
