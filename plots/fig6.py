@@ -19,11 +19,13 @@ def draw(run):
     figure, grid = plt.subplots(heads, 3, figsize=(style.WIDTH, 0.3 * heads * style.WIDTH),
                                 squeeze=False)
     for column, name in enumerate(NAMES):
-        limit = np.abs(run.last[name]).max()
+        unit = 10.0 ** np.floor(np.log10(np.abs(run.last[name]).max() * 1.1))
+        matrices = run.last[name] / unit
+        limit = np.abs(matrices).max()
         for h in range(heads):
             axes = grid[h, column]
-            style.draw_matrix(axes, run.last[name][h], limit)
-            axes.set_title(f"${name[0]}_{name[2]}$, head {h + 1}")
+            style.draw_matrix(axes, matrices[h], limit)
+            axes.set_title(f"${name[0]}_{name[2]}$, head {h + 1}, in $10^{{{np.log10(unit):.0f}}}$")
         figure.colorbar(style.weight_colours(limit), ax=list(grid[:, column]), location="bottom",
                         shrink=0.9, aspect=25, label="entry")
     return figure

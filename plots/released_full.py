@@ -31,8 +31,10 @@ def draw(runs):
         for axes in panels:
             style.log_epochs(axes, rows.step[-1])
             axes.set_xlabel("epoch")
+            for label in axes.get_xticklabels()[1::2]:
+                label.set_visible(False)
     grid[0, 0].legend(loc="lower left")
-    style.subset_legend(grid[0, 1], runs[0].subsets, loc="center left", handlelength=2)
+    style.subset_legend(grid[0, 1], runs[0].subsets, loc="upper left", handlelength=2)
     return figure
 
 

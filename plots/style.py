@@ -83,10 +83,9 @@ def draw_matrix(axes, values, limit):
     rows, columns = values.shape
     axes.imshow(values, cmap=colours.cmap, norm=colours.norm)
     size = min(7.5, 26 / max(rows, columns))
-    digits = max(2, 1 - int(np.floor(np.log10(limit)))) if limit > 0 else 2
     for (row, column), value in np.ndenumerate(values):
         if size > 3 and np.isfinite(value):
-            number = f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+            number = f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
             axes.text(column, row, number, ha="center", va="center", fontsize=size,
                       color="white" if abs(value) > 0.6 * limit else "black")
     axes.set_xticks(range(columns), range(1, columns + 1))
