@@ -1,5 +1,6 @@
 """Reads run files of gih, finished ones (RUN.h5) and those under way (RUN.h5.part)."""
 
+import configparser
 import os
 import pathlib
 import sys
@@ -43,8 +44,10 @@ class Check(typing.NamedTuple):
 
 class Run:
     """subsets: codes such as "110"; stage(k): the rows of stage k, none when it is not reached;
-    first, last: {"c", "p", "w", "a", and W_Q, W_K, W_V of a full model} at the beginning and at the end; checks: by id, none unless
-    `gih verify --run` has seen the run."""
+    stages: the k that are reached; first, last: {"c", "p", "w", "a", and W_Q, W_K, W_V of a full
+    model} at the beginning and at the end; checks: by id, none unless `gih verify --run` has seen the
+    run; made_by: the root attributes but `config`, which is in `config` as {"data.vocab": "3", ...},
+    and as it stands in `ini`."""
 
     def __init__(self, path):
         path = pathlib.Path(path)
@@ -58,6 +61,8 @@ class Run:
             with h5py.File(path, "r") as file:
                 if _text(file.attrs.get("format", "")) != "gih-run":
                     raise RunFileError(f"{path}: an HDF5 file, but not a run file of gih")
+                self.made_by = {name: _text(value) for name, value in file.attrs.items()}
+                self.ini = self.made_by.pop("config", "")
                 self.subsets = [_text(code) for code in file["subsets"][()]]
                 self._stage = file["log/stage"][()]
                 names = Rows.names + tuple(name for name in Rows.word_matrices
@@ -68,6 +73,8 @@ class Run:
             raise RunFileError(f"{path}: cannot be read: {error}") from None
         except KeyError as error:
             raise RunFileError(f"{path}: incomplete run file: {error.args[0]}") from None
+        self.config = _keys(self.ini, path)
+        self.stages = [int(number) for number in np.unique(self._stage) if number > 0]
         self.checks = {_text(row["id"]): Check(_text(row["statement"]), _text(row["verdict"]),
                                                float(row["left"]), float(row["right"]))
                        for row in stored}
@@ -112,6 +119,18 @@ def main(description, make):
     except (RunFileError, OSError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def _keys(ini, path):
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=False)
+    parser.optionxform = str
+    try:
+        parser.read_string(ini)
+    except configparser.Error as error:
+        raise RunFileError(f"{path}: its configuration is no INI text: "
+                           f"{str(error).splitlines()[0]}") from None
+    return {f"{section}.{key}": value for section in parser.sections()
+            for key, value in parser.items(section)}
 
 
 def _text(value):

@@ -1,6 +1,9 @@
 """One look for all figures: sizes for print at 17 cm, colours that the colour-blind tell apart, and
 for each subset S one colour and line style wherever it appears."""
 
+import io
+import re
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -29,7 +32,7 @@ plt.rcParams.update({
     "legend.frameon": False, "legend.handlelength": 2.6, "axes.grid": True, "grid.color": "#e6e6e6",
     "grid.linewidth": 0.5, "axes.axisbelow": True, "figure.constrained_layout.use": True,
     "figure.constrained_layout.h_pad": 0.06,
-    "pdf.fonttype": 42, "savefig.dpi": 200,
+    "pdf.fonttype": 42, "savefig.dpi": 200, "svg.hashsalt": "gih",
 })
 
 
@@ -121,10 +124,23 @@ def absent(axes, text):
     axes.set_axis_off()
 
 
+def svg(figure):
+    """The figure as the text of an SVG file. Letters are outlines, so it looks the same everywhere."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    # Names of clipping paths come from addresses in memory; numbers are the same every time.
+    names = dict.fromkeys(re.findall(r"url\(#(\w+)\)", text.getvalue()))
+    numbers = {name: f"clip{index}" for index, name in enumerate(names)}
+    return re.sub(r"\b\w+\b", lambda word: numbers.get(word[0], word[0]), text.getvalue())
+
+
 def save(figure, folder, name):
-    """Writes PNG and PDF and says where; no date inside, so the same data gives the same bytes."""
+    """Writes PNG, PDF and SVG and says where; no date inside, so the same data gives the same bytes."""
     for path, metadata in ((folder / f"{name}.png", {}),
                            (folder / f"{name}.pdf", {"CreationDate": None})):
         figure.savefig(path, metadata=metadata)
         print(f"figure {path}")
+    path = folder / f"{name}.svg"
+    path.write_text(svg(figure))
+    print(f"figure {path}")
     plt.close(figure)

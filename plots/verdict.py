@@ -1,6 +1,7 @@
 """Claims that a figure makes, each measured on the run files and judged."""
 
 import dataclasses
+import json
 import typing
 
 import numpy as np
@@ -27,22 +28,27 @@ def at_step(rows, step, values):
 
 
 def report(claims, runs, path):
-    """Prints and writes one line a claim; true when every claim holds for each of its runs."""
-    lines = []
-    passed = True
-    for claim in claims:
-        shown = []
-        holds = True
-        for run in (run for run in runs if claim.only in (None, run.name)):
-            try:
-                text, good = claim.measured(run)
-            except NotReached:
-                text, good = "not reached", False
-            shown.append(f"{run.name}: {text}")
-            holds = holds and bool(good)
-        lines.append(f"{'PASS' if holds else 'FAIL'}  {claim.statement}  |  {'  '.join(shown)}")
-        passed = passed and holds
-    text = "\n".join(lines)
+    """Prints and writes one line a claim, and the same in parts to verdicts.json beside it; true when
+    every claim holds for each of its runs."""
+    found = [_judge(claim, [run for run in runs if claim.only in (None, run.name)])
+             for claim in claims]
+    text = "\n".join(
+        "  ".join((verdict["verdict"], verdict["statement"], "|",
+                   *(f"{value['run']}: {value['text']}" for value in verdict["values"])))
+        for verdict in found)
     print(text)
     path.write_text(text + "\n")
-    return passed
+    (path.parent / "verdicts.json").write_text(json.dumps(found, indent=1) + "\n")
+    return all(verdict["verdict"] == "PASS" for verdict in found)
+
+
+def _judge(claim, runs):
+    values = []
+    for run in runs:
+        try:
+            text, good = claim.measured(run)
+        except NotReached:
+            text, good = "not reached", False
+        values.append({"run": run.name, "text": text, "holds": bool(good)})
+    holds = all(value["holds"] for value in values)
+    return {"verdict": "PASS" if holds else "FAIL", "statement": claim.statement, "values": values}

@@ -1,5 +1,6 @@
 """What tests of figure scripts share."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -34,6 +35,10 @@ class FigureCase(unittest.TestCase):
         self.assertIn(str(self.folder / f"{name}.png"), done.stdout)
         verdicts = (self.folder / "verdict.txt").read_text()
         self.assertTrue(done.stdout.endswith(verdicts))
+        parts = json.loads((self.folder / "verdicts.json").read_text())
+        self.assertEqual([f"{part['verdict']}  {part['statement']}  |  " + "  ".join(
+            f"{value['run']}: {value['text']}" for value in part["values"]) for part in parts],
+            verdicts.splitlines())
         return verdicts
 
     def pictured(self, stem):
@@ -42,6 +47,7 @@ class FigureCase(unittest.TestCase):
         self.assertGreater(png.stat().st_size, 10_000)
         self.assertEqual(pdf.read_bytes()[:5], b"%PDF-")
         self.assertGreater(pdf.stat().st_size, 5_000)
+        self.assertIn("<svg", stem.with_name(f"{stem.name}.svg").read_text())
 
     def failed(self, verdicts):
         return [line for line in verdicts.splitlines() if line.startswith("FAIL")]

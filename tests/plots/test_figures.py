@@ -62,10 +62,10 @@ class Figures(FigureCase):
     def test_the_same_runs_give_the_same_bytes(self):
         sample_run.trained(self.folder / "seed1.h5")
         self.draw("fig3", 0)
-        first = [(self.folder / f"fig3.{kind}").read_bytes() for kind in ("png", "pdf")]
+        first = [(self.folder / f"fig3.{kind}").read_bytes() for kind in ("png", "pdf", "svg")]
         self.draw("fig3", 0)
         self.assertEqual(first, [(self.folder / f"fig3.{kind}").read_bytes()
-                                 for kind in ("png", "pdf")])
+                                 for kind in ("png", "pdf", "svg")])
 
     # ---- fig3_alpha001 ----
     def test_alpha001(self):
