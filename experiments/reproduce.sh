@@ -10,9 +10,11 @@ Usage: experiments/reproduce.sh [--again] NAME...|all
 
 Reproduces figures of the paper: installs what is missing (apt-get), builds the program for this
 machine, trains every configuration experiments/NAME/*.ini, draws the figure with plots/NAME.py
-(PNG and PDF) and prints a verdict for each of its claims. Where there is an experiments/NAME/after.sh,
+(PNG, PDF, SVG) and prints a verdict for each of its claims. Where there is an experiments/NAME/after.sh,
 it measures more on the runs before the figure is drawn. Asks nothing. Runs that exist are kept,
-an interrupted run goes on where it stopped.
+an interrupted run goes on where it stopped. A FAIL or a failed run does not keep the other experiments
+from being made; of several a summary comes last. report.html in the folder of the results shows all
+experiments that are there.
 
   --again   train anew, replacing earlier results
   --list    the names
@@ -23,7 +25,8 @@ Environment:
   GIH           a program gih to use instead of building one
 
 Exit status: 0 all verdicts PASS; 1 some verdict is FAIL; 2 wrong use, or something is missing;
-3 interrupted, the same command goes on; 4 the build or a run failed.
+3 interrupted, the same command goes on; 4 the build or a run failed. Of several experiments the
+largest counts.
 EOF
 }
 
@@ -87,6 +90,22 @@ if [[ -z $gih ]]; then
   build_program
 fi
 
+# Gives one experiment up, so that summary and report can say why.
+give_up() {  # STATUS MESSAGE...
+  count_seconds
+  ((${1} == 3)) || printf '%s\n' "${*:2}" >"$folder/failed.txt"
+  fail "$@"
+}
+
+# Adds the seconds since the last call to those that training and measuring took before.
+count_seconds() {
+  local before=0
+  [[ $timed == yes ]] || return 0
+  [[ ! -s $folder/seconds.txt ]] || before=$(<"$folder/seconds.txt")
+  echo "$((before + SECONDS))" >"$folder/seconds.txt"
+  SECONDS=0
+}
+
 # Beside RUN.h5 lies RUN.ini, the file that it was made from; beside RUN.h5.part lies RUN.ini.part.
 train() {  # INI RUN.h5
   local ini=$1 run=$2 copy=${2%.h5}.ini options=()
@@ -94,16 +113,16 @@ train() {  # INI RUN.h5
     options=(--overwrite)
   elif [[ -e $run.part ]]; then
     cmp -s "$ini" "$copy.part" ||
-      fail 2 "$ini is not what $run.part was started from; --again trains anew"
+      give_up 2 "$ini is not what $run.part was started from; --again trains anew"
     say "resuming $run"
     finish "$run" "$copy" --resume "$run"
     return
   elif [[ -e $run ]]; then
-    cmp -s "$ini" "$copy" || fail 2 "$ini is not what $run was made from; --again trains anew"
+    cmp -s "$ini" "$copy" || give_up 2 "$ini is not what $run was made from; --again trains anew"
     echo "kept $run"
     return
   fi
-  cp "$ini" "$copy.part" || fail 2 "cannot write to ${run%/*}"
+  cp "$ini" "$copy.part" || give_up 2 "cannot write to ${run%/*}"
   say "training $run from $ini"
   finish "$run" "$copy" --config "$ini" -o "$run" "${options[@]}"
 }
@@ -112,25 +131,81 @@ finish() {  # RUN.h5 COPY TRAIN_OPTION...
   local run=$1 copy=$2 status=0
   shift 2
   "$gih" train "$@" || status=$?
-  ((status != 3)) || fail 3 "interrupted; the same command goes on"
-  ((status == 0)) || fail "$status" "gih train $* ended with status $status"
-  mv "$copy.part" "$copy" || fail 2 "cannot write to ${run%/*}"
+  ((status != 3)) || give_up 3 "interrupted; the same command goes on"
+  ((status == 0)) || give_up "$status" "gih train $* ended with status $status"
+  mv "$copy.part" "$copy" || give_up 2 "cannot write to ${run%/*}"
   echo "made $run"
 }
 
-worst=0
-for name in "${wanted[@]}"; do
-  mkdir -p "$results/$name" || fail 2 "cannot write to $results"
+# Runs in a subshell, which ends with the status of this experiment.
+reproduce() {  # NAME
+  local name=$1 folder=$results/$1 ini after status=0 timed=yes
+  mkdir -p "$folder" || fail 2 "cannot write to $results"
+  rm -f "$folder/failed.txt" "$folder/verdicts.json"
+  if [[ $again == yes ]]; then
+    rm -f "$folder/seconds.txt"
+  elif [[ ! -e $folder/seconds.txt ]] && compgen -G "$folder/*.h5" >/dev/null; then
+    timed=no  # nobody knows what these runs took
+  fi
+  SECONDS=0
   for ini in "$root/experiments/$name"/*.ini; do
-    train "$ini" "$results/$name/$(basename "$ini" .ini).h5"
+    train "$ini" "$folder/$(basename "$ini" .ini).h5"
   done
   after=$root/experiments/$name/after.sh
   if [[ -e $after ]]; then
-    "$BASH" "$after" "$gih" "$results/$name" "$again" || fail 4 "$after ended with status $?"
+    "$BASH" "$after" "$gih" "$folder" "$again" || status=$?
+    ((status != 3)) || give_up 3 "interrupted; the same command goes on"
+    ((status == 0)) || give_up 4 "$after ended with status $status"
   fi
-  status=0
-  "$python" -B "$root/plots/$name.py" "$results/$name" || status=$?
-  ((status <= 1)) || fail "$status" "plots/$name.py ended with status $status"
-  ((status == 0)) || worst=1
+  count_seconds
+  "$python" -B "$root/plots/$name.py" "$folder" || status=$?
+  ((status <= 1)) || give_up "$status" "plots/$name.py ended with status $status"
+  exit "$status"
+}
+
+summarise() {  # NAME...
+  local name folder verdicts seconds
+  printf '\n%-20s %8s  %s\n' experiment seconds verdicts
+  for name in "$@"; do
+    folder=$results/$name
+    seconds=-
+    [[ ! -s $folder/seconds.txt ]] || seconds=$(<"$folder/seconds.txt")
+    if [[ -e $folder/failed.txt ]]; then
+      verdicts="failed: $(<"$folder/failed.txt")"
+    else
+      verdicts=$(awk '{ ++n[$1] } END { printf "%d of %d PASS", n["PASS"], NR
+        if (n["FAIL"]) printf ", %d FAIL", n["FAIL"] }' "$folder/verdict.txt")
+    fi
+    printf '%-20s %8s  %s\n' "$name" "$seconds" "$verdicts"
+  done
+}
+
+# All experiments that are there, be they of this call or of an earlier one.
+write_report() {
+  local name folders=()
+  for name in "${names[@]}"; do
+    [[ ! -e $results/$name/failed.txt && ! -e $results/$name/verdicts.json ]] ||
+      folders+=("$results/$name")
+  done
+  "$python" -B "$root/plots/report.py" "${folders[@]}" -o "$results/report.html" --overwrite \
+    --title "gih: reproduced figures"
+}
+
+worst=0
+mkdir -p "$results" || fail 2 "cannot write to $results"
+for name in "${wanted[@]}"; do
+  set +e  # so that it is heeded within
+  (set -e; reproduce "$name")
+  status=$?
+  set -e
+  ((status != 3)) || exit 3
+  # Whatever ended it without a word, such as a full disk.
+  [[ -e $results/$name/verdicts.json || -e $results/$name/failed.txt ]] || {
+    ((status > 1)) || status=4
+    mkdir -p "$results/$name" && echo "ended with status $status" >"$results/$name/failed.txt"
+  }
+  ((status <= worst)) || worst=$status
 done
+((${#wanted[@]} == 1)) || summarise "${wanted[@]}"
+write_report || fail 4 "plots/report.py ended with status $?"
 exit "$worst"

@@ -4,7 +4,7 @@ A comment line before a fenced block, invisible when rendered, says what to do w
   <!-- run -->           runs it (sh or python); all blocks of a page in one temporary folder, in order
   <!-- run: status 2 --> the same, and it ends with that status
   <!-- compiles -->      C++ against the public headers
-In that folder `gih` is on PATH, and the INI files of experiments/ have few sequences and epochs.
+In that folder `gih` is on PATH, `plots` is there, and the INI files of experiments/ have few sequences and epochs.
 """
 import os
 import pathlib
@@ -121,6 +121,7 @@ class Docs(unittest.TestCase):
     def prepare(self, folder):
         (folder / "bin").mkdir()
         (folder / "bin/gih").symlink_to(GIH)
+        (folder / "plots").symlink_to(SOURCE / "plots")
         for ini in SOURCE.glob("experiments/*/*.ini"):
             copy = folder / ini.relative_to(SOURCE)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +173,7 @@ class Docs(unittest.TestCase):
         names = set(re.findall(r"^  (\w+) ", listing, re.M)) - {"gih"}
         helps = {f"gih {name}": output(GIH, name, "--help") for name in names}
         helps["gih"] = listing
-        for script in ("experiments/reproduce.sh", "tests/run.sh"):
+        for script in ("experiments/reproduce.sh", "tests/run.sh", "plots/report.py"):
             helps[script] = output(SOURCE / script, "--help")
         option = re.compile(r"(?<!\S)--?[a-z][\w-]*(?![\w.-])")
         checked = 0
@@ -196,6 +197,22 @@ class Docs(unittest.TestCase):
                                      f"{page.name}: no option {name} in {text}")
                     checked += 1
         self.assertGreater(checked, 20)
+
+    def test_experiments_exist_and_those_described_have_a_row(self):
+        names = output(SOURCE / "experiments/reproduce.sh", "--list").split()
+        for page in PAGES:
+            for text in commands(page):
+                words = text.split()
+                if words and words[0] == "experiments/reproduce.sh":
+                    for word in words[1:]:
+                        if not word.startswith("-") and word not in ("all", "NAME", "NAME..."):
+                            self.assertIn(word, names, f"{page.name}: {text}")
+        rows = re.findall(r"^\| `experiments/reproduce.sh (\w+)` \|",
+                          (SOURCE / "docs/reproducing.md").read_text(), re.M)
+        described = re.findall(r"^## (\w+):", (SOURCE / "docs/figures.md").read_text(), re.M)
+        self.assertGreaterEqual(len(described), 5)
+        self.assertLessEqual(set(described), set(names))
+        self.assertEqual(sorted(rows), sorted(described))
 
     def test_links_lead_somewhere(self):
         checked = 0

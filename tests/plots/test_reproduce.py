@@ -57,20 +57,22 @@ class Reproduce(unittest.TestCase):
         self.gih.chmod(0o755)
 
     def reproduce(self, *arguments, status, **environment):
-        """Output and error of the script, and the calls that it made of the program."""
+        """Output and error of the script, and the calls that it made of the program; a status of
+        None stands for any."""
         self.calls.write_text("")
         done = subprocess.run(
             [SOURCE / "experiments/reproduce.sh", *arguments], capture_output=True, text=True,
             cwd=self.folder, env={**os.environ, "GIH": str(self.gih), "GIH_RESULTS": "results",
                                   "CALLS": str(self.calls), **environment})
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout, done.stderr, self.calls.read_text().splitlines()
 
     def test_trains_draws_and_judges(self):
         out, _, calls = self.reproduce("fig3", status=0)
         self.assertEqual(len(calls), 3)
         self.assertEqual(out.count("PASS"), 11)
-        for kind in ("png", "pdf"):
+        for kind in ("png", "pdf", "svg"):
             self.assertIn(f"results/fig3/fig3.{kind}", out)
             self.assertTrue((self.results / f"fig3/fig3.{kind}").exists())
         out, _, calls = self.reproduce("fig3", status=0)
@@ -81,12 +83,18 @@ class Reproduce(unittest.TestCase):
         self.assertTrue(all("--overwrite" in call for call in calls))
 
     def test_all(self):
-        out, _, _ = self.reproduce("--list", status=0)
-        names = out.split()
-        self.assertGreaterEqual(set(names), {"fig3", "fig3_alpha001", "fig9"})
-        self.reproduce("all", status=0)
+        names = self.reproduce("--list", status=0)[0].split()
+        sampled = {"fig3", "fig3_alpha001", "fig9", "assumptions", "limit"}  # those with synthetic runs
+        self.assertGreaterEqual(set(names), sampled)
+        out, _, _ = self.reproduce("all", status=None)
+        report = (self.results / "report.html").read_text()
         for name in names:
+            self.assertTrue(f"({name})</h2>" in report, name)
+            self.assertRegex(out, rf"(?m)^{name} +\d+  (\d+ of \d+ PASS|failed: .)")
+        for name in sampled:
             self.assertTrue((self.results / name / f"{name}.png").exists(), name)
+            self.assertRegex(out, rf"(?m)^{name} +\d+  (\d+) of \1 PASS$")
+        self.assertTrue(out.endswith("report results/report.html\n"))
 
     def test_every_experiment_has_configurations_and_a_figure(self):
         for name in self.reproduce("--list", status=0)[0].split():
@@ -105,6 +113,49 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(len(calls), 1)
         self.assertIn("status 4", err)
 
+    def test_a_failed_run_does_not_keep_others_from_being_made(self):
+        broken = STAND_IN.replace('if "BREAK" in os.environ', 'if run.stem == "seed2"')
+        self.gih.write_text(broken)
+        out, err, calls = self.reproduce("fig3", "fig9", status=4)
+        self.assertEqual(len(calls), 3)  # not seed3
+        self.assertIn("ended with status 4", err)
+        self.assertRegex(out, r"(?m)^fig3 +\d+  failed: gih train .*seed2.* ended with status 4$")
+        self.assertRegex(out, r"(?m)^fig9 +\d+  2 of 2 PASS$")
+        report = (self.results / "report.html").read_text()
+        self.assertTrue("did not come to its end: gih train" in report)
+        self.assertFalse("w^(1) ends" in report)
+        self.assertTrue("one subset has" in report)
+        # A figure that cannot be drawn is one of them, and a later success is told.
+        self.gih.write_text(STAND_IN.replace("sample_run.KINDS.get", 'sample_run.KINDS["seed2"] = '
+                            "lambda path: path.write_text('no HDF5')\nsample_run.KINDS.get"))
+        out, _, _ = self.reproduce("fig3", "fig9", status=2)
+        self.assertRegex(out, r"(?m)^fig3 +\d+  failed: plots/fig3.py ended with status 2$")
+        self.gih.write_text(STAND_IN)
+        self.reproduce("--again", "fig3", status=0)
+        report = (self.results / "report.html").read_text()
+        self.assertFalse("did not come to its end" in report)
+        self.assertTrue("w^(1) ends" in report)
+        self.assertTrue("one subset has" in report)  # fig9 of an earlier call
+
+    def test_seconds_are_those_of_training(self):
+        seconds = self.results / "fig9/seconds.txt"
+        self.gih.write_text(STAND_IN.replace("part.rename", "import time; time.sleep(1.1)\npart.rename"))
+        self.reproduce("fig9", status=0)
+        self.assertGreaterEqual(int(seconds.read_text()), 1)
+        seconds.write_text("100\n")
+        out, _, _ = self.reproduce("fig9", "fig9", status=0)  # kept: nothing is added
+        self.assertRegex(out, r"(?m)^fig9 +100  ")
+        (self.results / "fig9/limit.h5").rename(self.results / "fig9/limit.h5.part")
+        (self.results / "fig9/limit.ini").rename(self.results / "fig9/limit.ini.part")
+        self.reproduce("fig9", status=0)  # resumed: added
+        self.assertIn(int(seconds.read_text()), range(101, 110))
+        self.reproduce("--again", "fig9", status=0)
+        self.assertIn(int(seconds.read_text()), range(1, 10))
+        seconds.unlink()
+        out, _, _ = self.reproduce("fig9", "fig9", status=0)  # kept: nobody knows
+        self.assertRegex(out, r"(?m)^fig9 +-  ")
+        self.assertFalse(seconds.exists())
+
     def test_a_changed_configuration_is_noticed(self):
         self.reproduce("fig9", status=0)
         copy = self.results / "fig9/limit.ini"
@@ -122,6 +173,7 @@ class Reproduce(unittest.TestCase):
                                     "sample_run.KINDS.get"))
         out, _, _ = self.reproduce("fig3_alpha001", "fig9", status=1)
         self.assertIn("FAIL", out)
+        self.assertRegex(out, r"(?m)^fig3_alpha001 +\d+  1 of 2 PASS, 1 FAIL$")
         self.assertTrue((self.results / "fig9/fig9.png").exists())
 
     def test_after_the_runs(self):
