@@ -123,8 +123,30 @@ train() {  # INI RUN.h5
     return
   fi
   cp "$ini" "$copy.part" || give_up 2 "cannot write to ${run%/*}"
+  local twin
+  if twin=$(find_twin "$ini"); then
+    cp "$twin" "$run.copy" && mv "$run.copy" "$run" && mv "$copy.part" "$copy" ||
+      give_up 2 "cannot write to ${run%/*}"
+    echo "copied $run from $twin, of the same configuration"
+    return
+  fi
   say "training $run from $ini"
   finish "$run" "$copy" --config "$ini" -o "$run" "${options[@]}"
+}
+
+# The finished run of another experiment with the same configuration, if there is one. Paths in a
+# configuration are relative to it, so one that names files is not shared.
+find_twin() {  # INI
+  local copy
+  [[ $again == no ]] || return 1
+  ! grep -qE '^[[:space:]]*(file|kernels)[[:space:]]*=' "$1" || return 1
+  for copy in "$results"/*/*.ini; do
+    if [[ -e ${copy%.ini}.h5 ]] && cmp -s "$1" "$copy"; then
+      echo "${copy%.ini}.h5"
+      return
+    fi
+  done
+  return 1
 }
 
 finish() {  # RUN.h5 COPY TRAIN_OPTION...

@@ -208,10 +208,18 @@ KINDS = {
     "finite": lambda path: assumptions(path, finite=True),
     "sharp": limit,
     **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
-    "released": lambda path: published(path, facts_published.SIMPLIFIED),
-    "epochs10000": lambda path: published(path, facts_published.FULL_10000, full=True),
+    **{f"released_simplified/seed{seed}": lambda path: published(path, facts_published.SIMPLIFIED)
+       for seed in range(1, 6)},
+    **dict.fromkeys(("epochs10000", "full"),
+                    lambda path: published(path, facts_published.FULL_10000, full=True)),
     "epochs2500": lambda path: published(path, facts_published.FULL_2500, full=True),
 }
+
+
+def kind(run):
+    """What makes the run file of this name in the folder of its experiment."""
+    return KINDS.get(f"{run.parent.name}/{run.stem}", KINDS.get(run.stem, trained))
+
 
 if __name__ == "__main__":
     KINDS[sys.argv[1]](sys.argv[2])

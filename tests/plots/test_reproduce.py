@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -37,7 +38,7 @@ if "BREAK" in os.environ:
     sys.exit(4)
 if run.exists() and "--overwrite" not in arguments:
     sys.exit(2)
-sample_run.KINDS.get(run.stem, sample_run.trained)(part)
+sample_run.kind(run)(part)
 if "STOP" in os.environ:
     sys.exit(3)
 part.rename(run)
@@ -84,7 +85,8 @@ class Reproduce(unittest.TestCase):
 
     def test_all(self):
         names = self.reproduce("--list", status=0)[0].split()
-        sampled = {"fig3", "fig3_alpha001", "fig9", "assumptions", "limit"}  # those with synthetic runs
+        sampled = {"fig3", "fig3_alpha001", "fig5", "fig6", "fig9", "assumptions", "limit",
+                   "released_full", "released_simplified"}  # those with synthetic runs
         self.assertGreaterEqual(set(names), sampled)
         out, _, _ = self.reproduce("all", status=None)
         report = (self.results / "report.html").read_text()
@@ -126,8 +128,8 @@ class Reproduce(unittest.TestCase):
         self.assertFalse("w^(1) ends" in report)
         self.assertTrue("one subset has" in report)
         # A figure that cannot be drawn is one of them, and a later success is told.
-        self.gih.write_text(STAND_IN.replace("sample_run.KINDS.get", 'sample_run.KINDS["seed2"] = '
-                            "lambda path: path.write_text('no HDF5')\nsample_run.KINDS.get"))
+        self.gih.write_text(STAND_IN.replace("sample_run.kind", 'sample_run.KINDS["seed2"] = '
+                            "lambda path: path.write_text('no HDF5')\nsample_run.kind"))
         out, _, _ = self.reproduce("fig3", "fig9", status=2)
         self.assertRegex(out, r"(?m)^fig3 +\d+  failed: plots/fig3.py ended with status 2$")
         self.gih.write_text(STAND_IN)
@@ -166,6 +168,20 @@ class Reproduce(unittest.TestCase):
         self.assertIn("--again", err)
         self.reproduce("--again", "fig9", status=0)
         self.reproduce("fig9", status=0)
+
+    def test_a_run_of_the_same_configuration_is_copied(self):
+        self.reproduce("fig5", status=0)
+        out, _, calls = self.reproduce("fig6", "released_full", status=0)
+        self.assertEqual(out.count("of the same configuration"), 2)
+        self.assertEqual([call.split()[-1] for call in calls],
+                         ["results/released_full/epochs2500.h5"])
+        self.assertEqual(sum("--overwrite" in call for call in
+                             self.reproduce("--again", "fig6", status=0)[2]), 1)
+        # Not of another configuration, and not of one that was not finished.
+        self.results.joinpath("fig5/full.ini").write_text("changed")
+        self.results.joinpath("released_full/epochs10000.ini").unlink()
+        shutil.rmtree(self.results / "fig6")
+        self.assertEqual(len(self.reproduce("fig6", status=0)[2]), 1)
 
     def test_a_failed_verdict_is_status_1_and_the_next_figure_is_drawn(self):
         self.gih.write_text(STAND_IN.replace(
