@@ -180,4 +180,26 @@ ReferenceTrace reference_trace(const ModelSpec& model, const Parameters& theta,
   return trace;
 }
 
+std::vector<Matrix> reference_head_attention(const ModelSpec& model, const Parameters& theta,
+                                             std::span<const Token> prompt) {
+  check_model(model);
+  check_parameters(model, theta);
+  check_prompt(model, prompt);
+  const Theta<double> numbers = plain(theta);
+  std::vector<Matrix> heads;
+  for (int h = 0; h < model.H; ++h) {
+    Matrix& weights = heads.emplace_back(
+        Matrix::Zero(static_cast<Eigen::Index>(prompt.size()) + 1, model.head_lags()));
+    for (std::size_t l = 1; l <= prompt.size() + 1; ++l) {
+      const auto seen = head_attention(model, numbers, prompt, static_cast<std::size_t>(h), l);
+      for (std::size_t i = 0; i < seen.sigma.size(); ++i) {
+        const auto lag = static_cast<int>(l - seen.position[i]);
+        weights(static_cast<Eigen::Index>(l) - 1, lag == 0 ? model.M : lag - model.lag(h, 0)) =
+            seen.sigma[i];
+      }
+    }
+  }
+  return heads;
+}
+
 }  // namespace gih

@@ -122,18 +122,32 @@ std::vector<T> head_norm(const ModelSpec& model, const Theta<T>& theta, std::vec
   return v;
 }
 
-/// v_l^(h) (2.2), with W_Q, W_K, W_V in the full variant (B.2). A position that sees nothing has
-/// v_1 = 0.
+/// Head h's attention from position l (2.2), with W_Q and W_K in the full variant (B.2).
 template <typename T>
-std::vector<T> head_output(const ModelSpec& model, const Theta<T>& theta, std::span<const Token> x,
-                           std::size_t h, std::size_t l) {
+struct HeadAttention {
+  std::vector<std::size_t> position;
+  std::vector<T> sigma;
+};
+
+template <typename T>
+HeadAttention<T> head_attention(const ModelSpec& model, const Theta<T>& theta,
+                                std::span<const Token> x, std::size_t h, std::size_t l) {
   const bool full = model.variant == Variant::full;
   const bool is_query = l == x.size() + 1;
   Attended<T> seen = attended(model, theta, h, l);
   for (std::size_t i = 0; full && !is_query && i < seen.score.size(); ++i) {
     seen.score[i] += content_score(model, theta, h, x[l - 1], x[seen.position[i] - 1]);
   }
-  const std::vector<T> sigma = softmax(seen.score);
+  return {seen.position, softmax(seen.score)};
+}
+
+/// v_l^(h) (2.2), with W_V in the full variant (B.2). A position that sees nothing has v_1 = 0.
+template <typename T>
+std::vector<T> head_output(const ModelSpec& model, const Theta<T>& theta, std::span<const Token> x,
+                           std::size_t h, std::size_t l) {
+  const bool full = model.variant == Variant::full;
+  const HeadAttention<T> seen = head_attention(model, theta, x, h, l);
+  const std::vector<T>& sigma = seen.sigma;
   const auto d = static_cast<std::size_t>(model.d);
   std::vector<T> v(d, T(0.0));
   for (std::size_t i = 0; i < sigma.size(); ++i) {

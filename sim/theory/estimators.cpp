@@ -24,12 +24,16 @@ void normalise(std::span<const double> weights, std::span<double> law) {
   for (std::size_t k = 0; k < law.size(); ++k) law[k] = weights[k] / sum;
 }
 
+void check_gih(Subset S, int M) {
+  if (largest_lag(S) > M) {
+    throw InputError(fmt::format("GIH with lag {}: its lags must be at most the window M = {}",
+                                 largest_lag(S), M));
+  }
+}
+
 /// (3.3)
 Predictor make_gih(const EstimatorSpec& spec, const Prompts& prompts) {
-  if (largest_lag(spec.S) > prompts.M) {
-    throw InputError(fmt::format("GIH with lag {}: its lags must be at most the window M = {}",
-                                 largest_lag(spec.S), prompts.M));
-  }
+  check_gih(spec.S, prompts.M);
   return [S = spec.S](const PromptView& view, std::span<double> y) {
     const LagCounts counts(view, S, view.codes.M());
     for (std::size_t q = 0; q < view.question_count; ++q) {
@@ -123,6 +127,36 @@ Matrix estimate(const std::string& name, const EstimatorSpec& spec, const Prompt
   }
   throw InputError(
       fmt::format("estimator \"{}\" is unknown: must be one of {}", name, fmt::join(names, ", ")));
+}
+
+GihAttention gih_attention(std::span<const Token> prompt, Subset S, int M) {
+  check_gih(S, M);
+  const std::size_t L = prompt.size();
+  const auto first = static_cast<std::size_t>(M);  // position M+1, counted from 0
+  if (L <= first) {
+    throw InputError(
+        fmt::format("GIH on a prompt of {} tokens: must have more than the window {}", L, M));
+  }
+  GihAttention found;
+  const auto matches = [&](std::size_t l) {
+    for (std::size_t lag = 1; lag <= first; ++lag) {
+      if ((S >> (lag - 1) & 1U) && prompt[l - lag] != prompt[L - lag]) return false;
+    }
+    return true;
+  };
+  found.weights = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(L));
+  for (std::size_t l = first; l < L; ++l) {
+    if (matches(l)) found.matches.push_back(l + 1);
+  }
+  for (const std::size_t l : found.matches) {
+    found.weights[static_cast<Eigen::Index>(l) - 1] =
+        1.0 / static_cast<double>(found.matches.size());
+  }
+  if (found.matches.empty()) {
+    const auto full = static_cast<Eigen::Index>(L - first);
+    found.weights.tail(full).setConstant(1.0 / static_cast<double>(full));
+  }
+  return found;
 }
 
 Matrix true_conditional(const DataSpec& data, Split split, const Prompts& prompts) {

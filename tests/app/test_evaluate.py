@@ -12,6 +12,44 @@ import app.cli as cli
 CASES = pathlib.Path(os.environ["GIH_SOURCE"]) / "tests/data/transformer_cases.json"
 
 
+
+
+def softmax(logits):
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+def by_hand(x, model, mask, subsets):
+    """(2.2) to (2.5) and (B.2) for one prompt: the heads' attention, s, sigma and y."""
+    w = np.array(model["w"])
+    H, M = w.shape
+    d, L = model["vocab"], len(x)
+    full = "W_Q" in model
+    one_hot = np.vstack([np.eye(d)[x], np.zeros(d)])  # the query is a row of zeros
+    heads = np.zeros((H, L + 1, M))
+    blocks = np.zeros((H + full, L + 1, d))
+    if full:
+        blocks[0] = one_hot
+    for h in range(H):
+        W_Q, W_K, W_V = (np.array(model[name][h]) if full else np.eye(d)
+                         for name in ("W_Q", "W_K", "W_V"))
+        for l in range(1, L + 1):  # from 0, the first position sees nothing
+            lags = np.arange(1, min(l, M) + 1)
+            content = one_hot[l] @ W_Q @ W_K.T @ one_hot[l - lags].T if full else 0
+            heads[h, l, :len(lags)] = softmax(w[h, :len(lags)] + content)
+            blocks[h + full, l] = heads[h, l, :len(lags)] @ one_hot[l - lags] @ W_V
+    def kernel(l, m):
+        products = (blocks[:, l] * blocks[:, m]).sum(1)
+        return sum(c * c * products[[bit == "1" for bit in S]].prod()
+                   for c, S in zip(model["c"], subsets))
+    seen = range(M if mask else 0, L)
+    lengths = [kernel(l, l) * kernel(L, L) if full else np.sum(np.square(model["c"])) ** 2 for l in seen]
+    s = np.array([kernel(l, L) / np.sqrt(length) if length else 0 for l, length in zip(seen, lengths)])
+    sigma = np.zeros(L)
+    sigma[seen] = softmax(model["a"] * s)
+    return heads, s, sigma, sigma @ one_hot[:L]
+
+
 class Evaluate(cli.Folder):
     def evaluate(self, *arguments):
         return json.loads(self.gih("evaluate", *arguments, "--json")[0])
@@ -66,6 +104,120 @@ class Evaluate(cli.Folder):
             os.remove(self.folder / path)
             answer = self.evaluate("--data", "data.h5", "--parameters", "run.h5")
             self.assertTrue(0.0 < answer["loss"] < 5.0)
+
+    # ---- --attention ----
+    def attention_case(self, full, mask, seed):
+        """Files with random tokens and parameters, and what was put there."""
+        rng = np.random.default_rng(seed)
+        d, H, M, L = 3, 3, 4, 15
+        codes = [format(m, f"0{H + full}b")[::-1] for m in range(2 ** (H + full))]
+        subsets = [code for code in codes if code.count("1") <= 2]
+        model = {"window": M, "degree": 2, "mask": mask, "eps": 0.1, "a": 4.5,
+                 "w": rng.normal(0, 2, (H, M)).tolist(), "c": rng.normal(0, 1, len(subsets)).tolist()}
+        if full:
+            model.update({name: rng.normal(0, 1, (H, d, d)).tolist() for name in ("W_Q", "W_K", "W_V")})
+        tokens = rng.integers(0, d, (8, L + 1)).tolist()
+        tokens[-1] = [0, 1] * (L // 2) + [2, 0]  # its last token is new: no lag-1 match
+        self.put("tokens.json", json.dumps({"vocab": d, "tokens": tokens}))
+        self.put("parameters.json", json.dumps(model))
+        return tokens, {**model, "vocab": d}, subsets
+
+    def test_attention_is_that_of_the_formulas(self):
+        without_match = 0
+        for full in (False, True):
+            for mask in (False, True):
+                tokens, model, subsets = self.attention_case(full, mask, 5)
+                answer = self.evaluate("--data", "tokens.json", "--parameters", "parameters.json",
+                                       "--attention", "--subset", "1010")
+                table = self.evaluate("--data", "tokens.json", "--parameters", "parameters.json")
+                found = answer["attention"]
+                self.assertEqual(answer["engine"], "reference")
+                self.assertNotIn("attention", table)
+                self.assertEqual(found["subsets"], subsets)
+                self.assertEqual(found["lags"], [[1, 2, 3, 4]] * 3)
+                c = np.array(model["c"])
+                self.close(found["p"], c ** 2 / (c ** 2).sum())
+                self.assertEqual(len(found["prompts"]), len(tokens))
+                for row, prompt, y, law in zip(tokens, found["prompts"], table["predictions"],
+                                               answer["estimators"]["gih"]):
+                    with self.subTest(full=full, mask=mask, row=row):
+                        x = np.array(row[:-1])
+                        L, M = len(x), 4
+                        self.assertEqual(prompt["tokens"], row[:-1])
+                        heads, s, sigma, by_formula = by_hand(x, model, mask, subsets)
+                        self.close(prompt["heads"], heads)
+                        self.close(np.sum(prompt["heads"], axis=2)[:, 1:], np.ones((3, L)))
+                        hidden = M if mask else 0
+                        self.assertEqual(prompt["s"][:hidden], [None] * hidden)
+                        self.close(prompt["s"][hidden:], s)
+                        self.close(prompt["sigma"], sigma)
+                        self.close(np.sum(prompt["sigma"]), 1)
+                        self.close(prompt["y"], by_formula)
+                        self.close(prompt["y"], y)
+                        matches = [l + 1 for l in range(M, L)
+                                   if x[l - 1] == x[L - 1] and x[l - 3] == x[L - 3]]
+                        self.assertEqual(prompt["matches"], matches)
+                        weights = np.zeros(L)
+                        if matches:
+                            weights[np.array(matches) - 1] = 1 / len(matches)
+                        else:
+                            weights[M:] = 1 / (L - M)
+                            without_match += 1
+                        self.close(prompt["gih"], weights)
+                        self.close(np.bincount(x, weights, 3), law)
+                        self.assertAlmostEqual(prompt["on_matches"],
+                                               sum(sigma[l - 1] for l in matches), delta=1e-12)
+        self.assertGreaterEqual(without_match, 4)
+
+    def test_attention_of_runs_with_other_conventions(self):
+        # Columns are the lags of the head, and last the position itself.
+        self.gih("train", "-o", "run.h5", "-q", "--data.train", "5", "--data.validation", "0",
+                 "--data.length", "20", "--model.variant", "full", "--model.head-window", "shifted",
+                 "--model.self-attention", "1.5", "--model.head-norm", "layer")
+        self.gih("sample", "--config", "run.h5", "-o", "data.h5", "-q")
+        answer = self.evaluate("--data", "data.h5", "--parameters", "run.h5", "--attention")
+        found = answer["attention"]
+        self.assertEqual(found["lags"], [[1, 2, 3, 0], [2, 3, 4, 0], [3, 4, 5, 0]])
+        with h5py.File(self.folder / "run.h5") as run:
+            w = run["final/w"][()]
+        for prompt, y in zip(found["prompts"], answer["predictions"]):
+            heads = np.array(prompt["heads"])
+            self.assertEqual(heads.shape, (3, 21, 4))
+            self.close(heads.sum(2), np.ones((3, 21)))
+            for h in range(3):  # the first position of each head is its own, the query sees no content
+                self.close(heads[h, 0], [0, 0, 0, 1])
+                self.close(heads[h, -1], softmax(np.append(w[h], 1.5)))
+            self.assertEqual(prompt["y"], y)
+
+    def test_attention_in_words(self):
+        self.attention_case(False, True, 5)
+        options = ("--data", "tokens.json", "--parameters", "parameters.json", "--attention")
+        text = self.gih("evaluate", *options, "--subset", "1010")[0]
+        prompt = self.evaluate(*options, "--subset", "1010")["attention"]["prompts"][0]
+        self.assertIn(f"attention of prompt 1: {len(prompt['matches'])} of 11 positions match on 1010 and "
+                      f"hold {prompt['on_matches']:.6f}\n", text)
+        most = int(np.argmax(prompt["sigma"]))
+        lines = text[text.index("attention of prompt 1"):].splitlines()
+        self.assertEqual(lines[3].split()[:2], [str(most + 1), str(prompt["tokens"][most])])
+        self.assertEqual(lines[3].split()[3], f"{prompt['sigma'][most]:.6f}")
+        self.assertEqual(text.count("attention of prompt"), 8)
+        self.assertIn(f"head 2 attends from the query to  lag 1 {prompt['heads'][1][-1][0]:.6f}  lag 2",
+                      text)
+
+    def test_attention_where_it_does_not_apply(self):
+        self.attention_case(False, False, 5)
+        options = ("--data", "tokens.json", "--parameters", "parameters.json", "--attention")
+        for more, part in ((("--engine", "table"), "--engine table: must be reference with --attention"),
+                           (("--engine", "tabel"), "--engine tabel: must be table or reference"),
+                           (("--subset", "110"), "--subset 110: must be 4 characters"),
+                           (("--subset", "11111"), "--subset 11111: must be 4 characters")):
+            with self.subTest(more):
+                self.assertIn(part, self.line("evaluate", *options, *more, status=2))
+        self.put("short.json", '{"vocab": 3, "tokens": [[0, 1, 2, 0, 1]]}')
+        line = self.line("evaluate", "--data", "short.json", *options[2:], status=2)
+        self.assertIn("short.json: sequences of length 4: must be above the window 4", line)
+        self.line("train", "--attention", "-o", "run.h5", status=2)
+        self.assertNotIn("run.h5", self.names())
 
     def test_vocabularies_must_agree(self):
         self.train("run.h5", "-q")

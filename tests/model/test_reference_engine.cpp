@@ -175,6 +175,40 @@ TEST_CASE("worked example, unmasked: the first position has no lag, the next one
   CHECK(std::abs(trace.s(2) - 0.351412041579) <= printed);
 }
 
+TEST_CASE("a head attends by position, to the lags that exist and to itself where it may") {
+  const std::vector<Token> prompt{1, 0, 1, 1};
+  ModelSpec model{.d = 2, .M = 2, .H = 2, .D = 1};
+  Parameters theta = zero_parameters(model);
+  theta.c.setOnes();
+  theta.w << std::log(3.0), 0.0, 0.0, std::log(4.0);
+  std::vector<Matrix> heads = reference_head_attention(model, theta, prompt);
+  REQUIRE(heads.size() == 2);
+  const Matrix first{{0.0, 0.0}, {1.0, 0.0}, {0.75, 0.25}, {0.75, 0.25}, {0.75, 0.25}};
+  const Matrix second{{0.0, 0.0}, {1.0, 0.0}, {0.2, 0.8}, {0.2, 0.8}, {0.2, 0.8}};
+  CHECK((heads[0] - first).cwiseAbs().maxCoeff() <= 1e-15);
+  CHECK((heads[1] - second).cwiseAbs().maxCoeff() <= 1e-15);
+
+  model.self_score = std::log(4.0);
+  heads = reference_head_attention(model, theta, prompt);
+  const Matrix with_self{{0.0, 0.0, 1.0},
+                         {3.0 / 7, 0.0, 4.0 / 7},
+                         {0.375, 0.125, 0.5},
+                         {0.375, 0.125, 0.5},
+                         {0.375, 0.125, 0.5}};
+  CHECK((heads[0] - with_self).cwiseAbs().maxCoeff() <= 1e-15);
+
+  // Content counts in the full variant, but for the query: x^T W_Q W_K^T x' = log 3 between 1
+  // and 1.
+  model = {.d = 2, .M = 2, .H = 1, .D = 1, .variant = Variant::full};
+  theta = zero_parameters(model);
+  theta.c.setOnes();
+  theta.W_Q(1, 0) = 1.0;
+  theta.W_K(1, 0) = std::log(3.0);
+  const Matrix by_content{{0.0, 0.0}, {1.0, 0.0}, {0.25, 0.75}, {0.75, 0.25}, {0.5, 0.5}};
+  CHECK((reference_head_attention(model, theta, prompt)[0] - by_content).cwiseAbs().maxCoeff() <=
+        1e-15);
+}
+
 namespace {
 
 /// Sizes that differ from each other, both subset rules, with and without mask.

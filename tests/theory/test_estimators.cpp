@@ -191,6 +191,43 @@ TEST_CASE("GIH and n-grams are what the tokens say, position by position") {
   CHECK(checked > 10000);
 }
 
+TEST_CASE("the GIH's attention gives its prediction, on positions that match alone") {
+  int checked = 0, without_match = 0;
+  for (const std::size_t L : {std::size_t{6}, std::size_t{25}}) {
+    const int d = 3, M = 4;
+    const auto rows = random_sequences(d, L + 1, 40, 23);
+    const Given g = given(d, M, rows);
+    for (Subset S = 0; S < Subset{1} << M; ++S) {
+      EstimatorSpec spec;
+      spec.S = S;
+      const Matrix y = estimate("gih", spec, g.prompts, 1);
+      for (std::size_t i = 0; i < rows.size(); ++i, ++checked) {
+        const auto prompt = std::span(rows[i]).first(L);
+        const GihAttention found = gih_attention(prompt, S, M);
+        REQUIRE(found.weights.size() == static_cast<Eigen::Index>(L));
+        Law law(d, 0.0);
+        for (std::size_t l = 0; l < L; ++l) {
+          law[prompt[l]] += found.weights[static_cast<Eigen::Index>(l)];
+        }
+        CHECK(apart(y, static_cast<Eigen::Index>(i), law) <= tolerance);
+        double on_matches = 0.0;
+        for (const std::size_t l : found.matches) {
+          CHECK(l > static_cast<std::size_t>(M));
+          on_matches += found.weights[static_cast<Eigen::Index>(l) - 1];
+        }
+        CHECK(std::abs(on_matches - (found.matches.empty() ? 0.0 : 1.0)) <= tolerance);
+        without_match += found.matches.empty();
+      }
+    }
+  }
+  CHECK(checked == 2 * 16 * 40);
+  CHECK(without_match > 50);
+  const Sequence short_prompt{0, 1, 2};
+  CHECK_THROWS_WITH_AS(gih_attention(short_prompt, 1, 3),
+                       "GIH on a prompt of 3 tokens: must have more than the window 3", InputError);
+  CHECK_THROWS_AS(gih_attention(short_prompt, 4, 2), InputError);
+}
+
 TEST_CASE("every prefix of the sequential loss is a prompt of its own") {
   constexpr int d = 3, M = 3;
   constexpr std::size_t L = 12;

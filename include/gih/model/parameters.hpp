@@ -60,6 +60,8 @@ struct ModelSpec {
   /// Lag of w(h, i), h and i from 0, and the largest of all.
   int lag(int h, int i) const { return (head_window == HeadWindow::shifted ? h : 0) + i + 1; }
   int reach() const { return lag(H - 1, M - 1); }
+  /// Positions that a head attends to: its M lags, and itself where there is a self_score.
+  int head_lags() const { return M + (self_score ? 1 : 0); }
 
   /// Blocks that a subset chooses from: H heads, and before them (bit 0) the residual block.
   int blocks() const { return H + (residual() ? 1 : 0); }

@@ -19,7 +19,7 @@ struct ReferenceQuestion {
   double weight = 1.0;         ///< share in the loss; the weights sum to 1
 };
 
-/// v_l^(h), s_l, y of one prompt as plain numbers, for tests and explanations.
+/// s_l, sigma_l, y of one prompt as plain numbers, for tests and explanations.
 struct ReferenceTrace {
   Eigen::VectorXd s;      ///< l entries; positions that the mask drops hold NaN
   Eigen::VectorXd sigma;  ///< attention of the second layer, 0 where masked
@@ -31,5 +31,11 @@ std::unique_ptr<Objective> make_reference_engine(const ModelSpec& model, const L
 
 ReferenceTrace reference_trace(const ModelSpec& model, const Parameters& theta,
                                std::span<const Token> prompt);
+
+/// The first layer's attention of each head: row l-1 is from position l, 1 .. L+1 (the query last),
+/// column i is on lag(h, i), and with self_score column M on the position itself. A row sums to 1,
+/// and to 0 where there is no lag yet.
+std::vector<Matrix> reference_head_attention(const ModelSpec& model, const Parameters& theta,
+                                             std::span<const Token> prompt);
 
 }  // namespace gih

@@ -57,6 +57,15 @@ Matrix estimate(const EstimatorRow& row, const EstimatorSpec& spec, const Prompt
 Matrix estimate(const std::string& name, const EstimatorSpec& spec, const Prompts& prompts,
                 int threads);
 
+/// The GIH (3.3) on one prompt, position by position.
+struct GihAttention {
+  std::vector<std::size_t> matches;  ///< l = M+1 .. L, counted from 1, with X_{l-S} = X_{L+1-S}
+  Eigen::VectorXd weights;           ///< L entries: 1/N on the matches; none: even on M+1 .. L
+};
+
+/// InputError unless the lags of S are at most M, and M below the length of the prompt.
+GihAttention gih_attention(std::span<const Token> prompt, Subset S, int M);
+
 /// pi(. | parents) of every question: its soft target, else from the sequences' kernels, else from
 /// the conditional laws of a token table. No rows when none of them is known.
 Matrix true_conditional(const DataSpec& data, Split split, const Prompts& prompts);

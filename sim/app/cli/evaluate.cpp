@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "evaluate_attention.hpp"
 #include "evaluate_estimators.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/data_file.hpp"
@@ -84,11 +85,22 @@ std::unique_ptr<Objective> reference(const Case& loaded) {
                                std::move(questions));
 }
 
-int run_evaluate(const Arguments& arguments) {
-  const std::string name = arguments.get("engine", "table");
+std::string engine_name(const Arguments& arguments) {
+  const bool attention = arguments.has("attention");
+  const std::string name = arguments.get("engine", attention ? "reference" : "table");
   if (name != "table" && name != "reference") {
     throw InputError(fmt::format("--engine {}: must be table or reference", name));
   }
+  if (attention && name == "table") {
+    throw InputError(
+        "--engine table: must be reference with --attention, since the table engine knows "
+        "patterns and no positions");
+  }
+  return name;
+}
+
+int run_evaluate(const Arguments& arguments) {
+  const std::string name = engine_name(arguments);
   const Case loaded = load(arguments);
   const ModelSpec& model = loaded.parameters.model;
   const LossSpec loss = loaded.parameters.loss();
@@ -123,6 +135,10 @@ int run_evaluate(const Arguments& arguments) {
       }
     }
     add_json(comparison, answer);
+    if (arguments.has("attention")) {
+      answer["attention"] =
+          attention_json(loaded.data, loaded.parameters, gih_subset(arguments, loaded.parameters));
+    }
     fmt::print("{}\n", answer.dump(1));
     return 0;
   }
@@ -160,6 +176,10 @@ int run_evaluate(const Arguments& arguments) {
   }
   if (shown < y.rows()) fmt::print("... {} more with --json\n", y.rows() - shown);
   print(comparison);
+  if (arguments.has("attention")) {
+    print_attention(loaded.data, loaded.parameters, gih_subset(arguments, loaded.parameters),
+                    static_cast<std::size_t>(shown));
+  }
   return 0;
 }
 
@@ -168,6 +188,7 @@ std::vector<Option> options() {
       {"data", "FILE", "data file or JSON tokens"},
       {"parameters", "FILE", "run file (its last parameters) or JSON parameters"},
       {"gradient", "", "the gradient with respect to the parameters too"},
+      {"attention", "", "where both layers and the GIH attend on each prompt; engine reference"},
       {"engine", "NAME", "table (fast, default) or reference (position by position)"},
       {"json", "", "one JSON document on stdout"}};
   for (const Option& option : estimator_options()) all.push_back(option);

@@ -16,25 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-Subset gih_subset(const Arguments& arguments, const ParameterFile& parameters) {
-  const ModelSpec& model = parameters.model;
-  if (!arguments.has("subset")) {
-    Eigen::Index largest = 0;
-    parameters.theta.p().maxCoeff(&largest);
-    return model.heads_of(model.subsets()[static_cast<std::size_t>(largest)]);
-  }
-  const std::string code = arguments.get("subset");
-  Subset S = 0;
-  for (std::size_t i = 0; i < code.size() && i < 31; ++i) S |= Subset{code[i] == '1'} << i;
-  if (code.size() != static_cast<std::size_t>(model.reach()) ||
-      code.find_first_not_of("01") != std::string::npos) {
-    throw InputError(fmt::format(
-        "--subset {}: must be {} characters 0 or 1, one a lag, as \"110\" for lags 1 and 2 of 3",
-        code, model.reach()));
-  }
-  return S;
-}
-
 std::vector<int> parents_option(const std::string& text, int M) {
   std::vector<int> parents;
   for (const std::string& piece : split(text, ',')) {
@@ -117,6 +98,25 @@ std::string to_cell(const std::optional<Measured>& measured) {
 }
 
 }  // namespace
+
+Subset gih_subset(const Arguments& arguments, const ParameterFile& parameters) {
+  const ModelSpec& model = parameters.model;
+  if (!arguments.has("subset")) {
+    Eigen::Index largest = 0;
+    parameters.theta.p().maxCoeff(&largest);
+    return model.heads_of(model.subsets()[static_cast<std::size_t>(largest)]);
+  }
+  const std::string code = arguments.get("subset");
+  Subset S = 0;
+  for (std::size_t i = 0; i < code.size() && i < 31; ++i) S |= Subset{code[i] == '1'} << i;
+  if (code.size() != static_cast<std::size_t>(model.reach()) ||
+      code.find_first_not_of("01") != std::string::npos) {
+    throw InputError(fmt::format(
+        "--subset {}: must be {} characters 0 or 1, one a lag, as \"110\" for lags 1 and 2 of 3",
+        code, model.reach()));
+  }
+  return S;
+}
 
 json to_json(const Matrix& m) {
   json rows = json::array();

@@ -33,6 +33,9 @@ nlohmann::json to_json(const Matrix& m);
 /// The options that tell what estimators may know.
 std::vector<Option> estimator_options();
 
+/// S of the GIH: --subset, otherwise the subset of largest p_S.
+Subset gih_subset(const Arguments& arguments, const ParameterFile& parameters);
+
 /// `data` holds the token table read from --data, y the model's predictions of its sequences.
 Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
                               const ParameterFile& parameters, const Matrix& y);
