@@ -20,7 +20,8 @@ def draw(run):
     block, heads = left.subplots(1, 2, width_ratios=(1.25, 1))
     w = run.last["w"]
     limit = np.abs(w).max() or 1
-    draw_block(block, w[0], limit)
+    style.draw_rpe_matrix(block, w[0], BLOCK, limit)
+    block.set_title("(a) $W_P^{(1)}$")
     style.draw_weights(heads, w, limit, "(b) $w$ of all heads")
     heads.set_ylabel("lag")
     left.colorbar(style.weight_colours(limit), ax=[block, heads], location="bottom", shrink=0.6,
@@ -29,23 +30,6 @@ def draw(run):
         axes.set_anchor("N")
     draw_bars(right.subplots(), run.last["c"], run.subsets)
     return figure
-
-
-def draw_block(axes, w, limit):
-    """W_P(i, j) = w_{-(i-j)} for lags i-j from 1 to M, elsewhere -infinity."""
-    block = np.full((BLOCK, BLOCK), np.nan)
-    for lag, weight in enumerate(w, 1):
-        for j in range(BLOCK - lag):
-            block[j + lag, j] = weight
-    colours = style.weight_colours(limit)
-    axes.set_facecolor("#bdbdbd")
-    axes.imshow(block, cmap=colours.cmap, norm=colours.norm)
-    axes.set_xticks(range(BLOCK), range(1, BLOCK + 1))
-    axes.set_yticks(range(BLOCK), range(1, BLOCK + 1))
-    axes.set_xlabel("position $j$ attended to")
-    axes.set_ylabel("position $i$")
-    axes.set_title("(a) $W_P^{(1)}$")
-    style.plain(axes)
 
 
 def draw_bars(axes, c, codes):

@@ -1,6 +1,8 @@
-"""Reads run files of gih, finished ones (RUN.h5) and those under way (RUN.h5.part)."""
+"""Reads what gih writes: run files, finished ones (RUN.h5) and those under way (RUN.h5.part), data
+files, and the JSON of `gih evaluate --attention`."""
 
 import configparser
+import json
 import os
 import pathlib
 import sys
@@ -91,6 +93,69 @@ class Run:
         if code not in self.subsets:
             return np.empty(0)
         return rows.p[:, self.subsets.index(code)]
+
+
+class Data:
+    """A data file: tokens, sequences x (L+1); conditional, sequences x d; kernels, sequences x
+    parent codes x d, none unless they were stored; vocab; parents."""
+
+    def __init__(self, path):
+        if not path.exists():
+            raise RunFileError(f"{path}: no such data file")
+        self.path = path
+        self.name = path.stem
+        try:
+            with h5py.File(path, "r") as file:
+                if _text(file.attrs.get("format", "")) != "gih-data":
+                    raise RunFileError(f"{path}: an HDF5 file, but not a data file of gih")
+                self.vocab = int(file.attrs["vocab"])
+                self.parents = file.attrs["parents"].tolist()
+                self.tokens = file["tokens"][()].astype(int)
+                self.conditional = file["conditional"][()]
+                self.kernels = file["kernels"][()] if "kernels" in file else None
+        except OSError as error:
+            raise RunFileError(f"{path}: cannot be read: {error}") from None
+        except KeyError as error:
+            raise RunFileError(f"{path}: incomplete data file: {error.args[0]}") from None
+
+
+class Prompt:
+    """One prompt of `gih evaluate --attention`; positions count from 0 here. heads: heads x
+    positions (the query last) x lags."""
+
+    def __init__(self, stored, estimators):
+        self.tokens = np.array(stored["tokens"])
+        self.heads = np.array(stored["heads"])
+        self.sigma = np.array(stored["sigma"])
+        self.y = np.array(stored["y"])
+        self.gih = np.array(stored["gih"])
+        self.matches = np.array(stored["matches"], dtype=int) - 1
+        self.on_matches = float(stored["on_matches"])
+        self.estimators = {name: np.array(law) for name, law in estimators.items()}
+
+
+class Attention:
+    """What `gih evaluate --attention --json` says. subset: code of S of the GIH; subsets, p; lags:
+    of each head; prompts."""
+
+    def __init__(self, path):
+        self.path = path
+        self.name = path.stem
+        try:
+            answer = json.loads(path.read_text())
+            attention = answer["attention"]
+            self.subset = answer["gih_subset"]
+            self.subsets = attention["subsets"]
+            self.p = np.array(attention["p"])
+            self.lags = attention["lags"]
+            laws = answer["estimators"]
+            self.prompts = [Prompt(stored, {name: laws[name][i] for name in laws})
+                            for i, stored in enumerate(attention["prompts"])]
+        except OSError:
+            raise RunFileError(f"{path}: no such answer of gih evaluate") from None
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise RunFileError(
+                f"{path}: not an answer of gih evaluate --attention: {error}") from None
 
 
 def read_runs(folder, pattern):

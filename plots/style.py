@@ -24,6 +24,9 @@ _DASHES = ((0, (1, 1.2)), (0, (4, 1.5)), "-", (0, (6, 1.5, 1, 1.5)),
 # For whatever is not a subset.
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#999999"
 
+# Fill of a box that holds a token, whose number stands in it in black.
+TOKENS = ("#E69F00", "#56B4E9", "#8FD3B6", "#CC79A7")
+
 plt.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
     "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "axes.titlelocation": "left",
@@ -108,6 +111,68 @@ def draw_weights(axes, w, limit, title, shifted=False):
     axes.set_yticks(range(len(table)), [f"\N{MINUS SIGN}{i}" for i in range(1, len(table) + 1)])
     axes.set_xlabel("head $h$")
     axes.set_title(title)
+
+
+def rpe_matrix(w, size):
+    """W_P(i, j) = w_{-(i-j)} for lags i-j from 1 to M, elsewhere -infinity."""
+    block = np.full((size, size), -np.inf)
+    for lag, weight in enumerate(w, 1):
+        for j in range(size - lag):
+            block[j + lag, j] = weight
+    return block
+
+
+def draw_rpe_matrix(axes, w, size, limit):
+    """The top left block of W_P for the weights w of one head."""
+    block = rpe_matrix(w, size)
+    colours = weight_colours(limit)
+    axes.set_facecolor("#bdbdbd")
+    axes.imshow(np.where(np.isfinite(block), block, np.nan), cmap=colours.cmap, norm=colours.norm)
+    label_positions(axes, size)
+
+
+def label_positions(axes, size):
+    """For a matrix from position i to position j."""
+    axes.set_xticks(range(size), range(1, size + 1))
+    axes.set_yticks(range(size), range(1, size + 1))
+    axes.set_xlabel("position $j$ attended to")
+    axes.set_ylabel("position $i$")
+    plain(axes)
+
+
+def draw_tokens(axes, tokens, height, positions=None, size=0.8, strength=None, text=True):
+    """A row of boxes at this height, one a token; `strength` from 0 to 1 fades them."""
+    positions = range(1, len(tokens) + 1) if positions is None else positions
+    for index, (place, token) in enumerate(zip(positions, tokens)):
+        faded = 1 if strength is None else float(strength[index])
+        axes.add_patch(plt.Rectangle((place - size / 2, height - size / 2), size, size, linewidth=0.5,
+                                     edgecolor="black", alpha=faded,
+                                     facecolor=TOKENS[token % len(TOKENS)]))
+        if text:
+            axes.text(place, height, str(token), ha="center", va="center", fontsize=7)
+
+
+def draw_law(axes, laws, labels, colours):
+    """Laws over the tokens as bars side by side."""
+    width = 0.8 / len(laws)
+    for index, (law, label, colour) in enumerate(zip(laws, labels, colours)):
+        axes.bar(np.arange(len(law)) + (index - (len(laws) - 1) / 2) * width, law, width * 0.92,
+                 color=colour, label=label)
+    axes.set_xticks(range(len(laws[0])))
+    axes.set_xlabel("token")
+    axes.set_ylim(0, 1.25)
+    axes.set_yticks(np.arange(0, 1.1, 0.2))
+    axes.grid(axis="x", visible=False)
+    axes.legend(loc="upper center", ncols=len(laws), handlelength=1, columnspacing=1)
+
+
+def draw_table(axes, rows, limit, numbers=2):
+    """Probabilities from 0 to `limit` as a heat map with their numbers."""
+    axes.imshow(rows, cmap="Blues", vmin=0, vmax=limit, aspect="auto")
+    for (row, column), value in np.ndenumerate(rows):
+        axes.text(column, row, f"{value:.{numbers}f}", ha="center", va="center", fontsize=7,
+                  color="white" if value > 0.6 * limit else "black")
+    plain(axes)
 
 
 def plain(axes):

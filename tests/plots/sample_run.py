@@ -2,14 +2,14 @@
 the shape of real ones but are invented. `sample_run.py KIND FILE` writes one."""
 
 import os
-import pathlib
 import sys
 
 import h5py
 import numpy as np
 
-sys.path.append(str(pathlib.Path(os.environ["GIH_SOURCE"]) / "plots"))
+sys.path += [os.path.join(os.environ["GIH_SOURCE"], part) for part in ("plots", "tests")]
 import published as facts_published
+from support.by_hand import by_hand
 
 
 def codes(heads, degree):
@@ -183,6 +183,109 @@ def predictions(length, *, power=-0.5):
                                    "kl": {"mean": tv * tv, "error": tv * tv / 30}}}}
 
 
+# ---- data files ---------------------------------------------------------------------------------
+def data_file(path, tokens, kernels, parents=(1, 2), stored=True):
+    """`kernels`: sequences x parent codes x d."""
+    tokens, kernels = np.asarray(tokens), np.asarray(kernels)
+    d = kernels.shape[2]
+    code = np.zeros(len(tokens), dtype=int)
+    for r in parents:
+        code = code * d + tokens[:, -1 - r]
+    with h5py.File(path, "w") as file:
+        file.attrs["format"] = "gih-data"
+        file.attrs["vocab"] = np.int32(d)
+        file.attrs["parents"] = np.array(parents, dtype=np.int32)
+        file["tokens"] = tokens.astype(np.uint8)
+        file["conditional"] = kernels[np.arange(len(tokens)), code]
+        if stored:
+            file["kernels"] = kernels
+
+
+def draw_chain(rng, pi, length, third=0.0):
+    """Tokens of a chain with parents 1, 2; with probability `third` one copies that at lag 3."""
+    d = pi.shape[1]
+    x = rng.integers(0, d, length + 1)
+    uniform, cumulated = rng.random(length + 1), np.cumsum(pi, 1)
+    copies = rng.random(length + 1) < third
+    for l in range(2, length + 1):
+        x[l] = min(np.searchsorted(cumulated[x[l - 1] * d + x[l - 2]], uniform[l]), d - 1)
+        if copies[l] and l > 2:
+            x[l] = x[l - 3]
+    return x
+
+
+def sequence(path, *, third=0.0, turned=False, stored=True):
+    """One long sequence; `turned`: with another kernel stored beside it."""
+    rng = np.random.default_rng(7)
+    pi = rng.dirichlet(np.ones(3), 9) * 0.9 + 0.1 / 3
+    tokens = draw_chain(rng, pi, 20000, third)
+    data_file(path, [tokens], [pi[::-1] if turned else pi], stored=stored)
+
+
+def starts(path, *, law=(1 / 3, 1 / 3, 1 / 3)):
+    rng = np.random.default_rng(8)
+    tokens = rng.choice(3, (5000, 11), p=law)
+    data_file(path, tokens, np.full((5000, 9, 3), 1 / 3), stored=False)
+
+
+def kernel(path, *, seed=1, uniform=False, scale=1.0):
+    """One short sequence with its kernel for two tokens."""
+    pi = np.random.default_rng(seed).dirichlet(np.ones(2), 4) * 0.9 + 0.05
+    data_file(path, [[0, 1] * 7 + [0]], [np.full((4, 2), 0.5) if uniform else scale * pi])
+
+
+SAMPLES = {
+    "sequence.h5": sequence,
+    "starts.h5": starts,
+    **{f"kernel_seed{seed}.h5": lambda path, seed=seed: kernel(path, seed=seed) for seed in (1, 2, 3)},
+}
+
+
+# ---- answers of gih evaluate --attention --------------------------------------------------------
+TRAINED = {"w": [[4.8, -1.0, -0.8], [-0.9, 5.0, -1.0], [0.01, 0.01, 3.0]], "a": float(growth(5000))}
+SHARP = {"w": (60 * np.eye(3)).tolist(), "a": 600.0}
+
+
+def attention(model, length, *, mask=True, prompts=12):
+    """Of a model whose p is all on 110, on random prompts."""
+    subsets = codes(3, 2)
+    model = {**model, "vocab": 3, "c": [float(code == "110") for code in subsets]}
+    rng = np.random.default_rng(length)
+    answer = {"gih_subset": "110", "estimators": {"gih": [], "conditional": []}, "attention": {
+        "subsets": subsets, "p": model["c"], "lags": [[1, 2, 3]] * 3, "prompts": []}}
+    for _ in range(prompts):
+        x = rng.integers(0, 3, length)
+        heads, s, sigma, y = by_hand(x, model, mask, subsets)
+        matches = [l for l in range(3, length) if x[l - 1] == x[-1] and x[l - 2] == x[-2]]
+        gih = np.zeros(length)
+        gih[matches or slice(3, None)] = 1 / (len(matches) or length - 3)
+        answer["attention"]["prompts"].append({
+            "tokens": x.tolist(), "heads": heads.tolist(), "s": [None] * (length - len(s)) + s.tolist(),
+            "sigma": sigma.tolist(), "y": y.tolist(), "gih": gih.tolist(),
+            "matches": [l + 1 for l in matches], "on_matches": float(sigma[matches].sum())})
+        answer["estimators"]["gih"].append(np.bincount(x, gih, 3).tolist())
+        answer["estimators"]["conditional"].append([0.5, 0.3, 0.2])
+    return answer
+
+
+def rpe(path, *, lost=0.0):
+    """A run of one stage whose heads turn; `lost` is taken from the sum of a row of w."""
+    names = codes(3, 2)
+    steps = np.arange(61)
+    w = np.eye(3) + steps[:, None, None] / 60 * np.array([[1.2, -0.7, -0.5 - lost], [0] * 3, [0] * 3])
+    write(path, names, {
+        "stage": [np.ones(61)], "step": [steps], "train_loss": [np.ones(61)],
+        "validation_loss": [np.full(61, np.nan)], "c": [np.ones((61, 7))], "w": [w],
+        "a": [steps / 20]})
+
+
+def attention_of(name, length):
+    """Of the run of this name."""
+    models = {"trained": TRAINED, "limit": SHARP,
+              "rpe": {"w": [[2.2, -0.7, -0.5], [0, 1, 0], [0, 0, 1]], "a": 3.0}}
+    return attention(models[name], length, mask=name != "rpe")
+
+
 def write(path, names, log):
     log = {name: np.concatenate(parts) for name, parts in log.items()}
     log.setdefault("time", log["step"].astype(float))
@@ -207,6 +310,8 @@ KINDS = {
     "inf": assumptions,
     "finite": lambda path: assumptions(path, finite=True),
     "sharp": limit,
+    "chain": limit,
+    "rpe": rpe,
     **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
     **{f"released_simplified/seed{seed}": lambda path: published(path, facts_published.SIMPLIFIED)
        for seed in range(1, 6)},

@@ -175,7 +175,8 @@ class Figures(FigureCase):
             self.assertIn("incomplete", self.draw(script, 2))
 
     def test_help(self):
-        for name in ("fig3", "fig3_alpha001", "fig9", "assumptions", "limit"):
+        for name in ("fig1", "fig2", "fig3", "fig3_alpha001", "fig8", "fig9", "fig10", "assumptions",
+                     "limit"):
             done = self.script(name, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("verdict.txt", done.stdout)

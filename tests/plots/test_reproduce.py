@@ -26,11 +26,16 @@ if arguments[0] == "verify":  # the synthetic run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
 if arguments[0] == "sample":
     data = pathlib.Path(arguments[arguments.index("-o") + 1])
-    data.write_text(arguments[arguments.index("--data.length") + 1])
+    if data.name in sample_run.SAMPLES:
+        sample_run.SAMPLES[data.name](data)
+    else:
+        data.write_text(arguments[arguments.index("--data.length") + 1])
     sys.exit()
 if arguments[0] == "evaluate":
     length = int(pathlib.Path(arguments[arguments.index("--data") + 1]).read_text())
-    print(json.dumps(sample_run.predictions(length)))
+    parameters = pathlib.Path(arguments[arguments.index("--parameters") + 1])
+    print(json.dumps(sample_run.attention_of(parameters.stem, length)
+                     if "--attention" in arguments else sample_run.predictions(length)))
     sys.exit()
 run = pathlib.Path(arguments[arguments.index("-o" if "-o" in arguments else "--resume") + 1])
 part = run.with_name(run.name + ".part")
