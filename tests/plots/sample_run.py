@@ -317,7 +317,8 @@ KINDS = {
        for seed in range(1, 6)},
     **dict.fromkeys(("epochs10000", "full"),
                     lambda path: published(path, facts_published.FULL_10000, full=True)),
-    "epochs2500": lambda path: published(path, facts_published.FULL_2500, full=True),
+    **{f"epochs2500_seed{seed}": lambda path: published(path, facts_published.FULL_2500, full=True)
+       for seed in (1, 2, 3)},
 }
 
 

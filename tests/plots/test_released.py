@@ -37,11 +37,16 @@ class Released(FigureCase):
         self.simplified(steps=np.arange(0, 200))
         self.assertIn("not reached", self.draw("released_simplified", 1))
 
-    def full(self, name="epochs10000", **changed):
-        for other, facts in (("epochs10000", published.FULL_10000),
-                             ("epochs2500", published.FULL_2500)):
-            sample_run.published(self.folder / f"{other}.h5", facts, full=True,
-                                 **(changed if other == name else {}))
+    def full(self, **changed):
+        """Good runs, but for `changed`: by the beginning of a run's name, keywords of published()."""
+        for name, facts in (("epochs10000", published.FULL_10000),
+                            *((f"epochs2500_seed{seed}", published.FULL_2500) for seed in (1, 2, 3))):
+            facts = dict(facts)
+            if name[-1] in "12":
+                for code, side in (("110", 1), ("101", -1), ("011", -1)):
+                    facts[f"p_{code}"] = facts[f"p_{code}"] + 0.05 * side * (1 if name[-1] == "1" else -1)
+            keywords = next((changed[start] for start in changed if name.startswith(start)), {})
+            sample_run.published(self.folder / f"{name}.h5", facts, full=True, **keywords)
 
     def test_full(self):
         self.full()
@@ -51,10 +56,16 @@ class Released(FigureCase):
         for name in ("epochs10000", "epochs2500"):
             for changed, count in (({"a": 1.06}, 2), ({"loss": -0.006}, 1), ({"swap": True}, 2)):
                 with self.subTest(name=name, changed=changed):
-                    self.full(name, **changed)
+                    self.full(**{name: changed})
                     failed = self.failed(self.draw("released_full", 1))
                     self.assertEqual(len(failed), count, failed)
-                    self.assertTrue(all(f"{name}: " in line for line in failed), failed)
+                    self.assertTrue(all(f"{name}" in line for line in failed), failed)
+
+    def test_full_takes_the_range_of_the_seeds(self):
+        self.full(epochs2500_seed3={"a": 1.2, "loss": 0.1})
+        failed = self.failed(self.draw("released_full", 1))
+        self.assertEqual(len(failed), 1)  # of the seeds' first steps, not of their medians
+        self.assertIn("first step", failed[0])
 
     def test_fig5(self):
         sample_run.published(self.folder / "full.h5", published.FULL_10000, full=True)

@@ -179,7 +179,7 @@ class Reproduce(unittest.TestCase):
         out, _, calls = self.reproduce("fig6", "released_full", status=0)
         self.assertEqual(out.count("of the same configuration"), 2)
         self.assertEqual([call.split()[-1] for call in calls],
-                         ["results/released_full/epochs2500.h5"])
+                         [f"results/released_full/epochs2500_seed{seed}.h5" for seed in (1, 2, 3)])
         self.assertEqual(sum("--overwrite" in call for call in
                              self.reproduce("--again", "fig6", status=0)[2]), 1)
         # Not of another configuration, and not of one that was not finished.
