@@ -1,5 +1,6 @@
 """Figures of the authors' published runs, on synthetic run files and archives."""
 
+import json
 import unittest
 
 import numpy as np
@@ -83,6 +84,37 @@ class Released(FigureCase):
         self.assertIn("0.07", self.failed(self.draw("fig6", 1))[0])
         sample_run.published(self.folder / "full.h5", published.FULL_10000)
         self.assertIn("word matrices", self.draw("fig6", 2))
+
+
+class Conventions(FigureCase):
+    def runs(self, loss=0.0, **swapped):
+        for name in ("simplified", "simplified_norm", "simplified_loss", "full", "full_text"):
+            sample_run.published(self.folder / f"{name}.h5", published.SIMPLIFIED, loss=loss,
+                                 swap=name in swapped)
+            tv = {"mean": 0.03, "error": 0.001}
+            (self.folder / f"{name}.json").write_text(json.dumps(
+                {"measures": {"model": {"tv": tv}, "gih": {"tv": tv}}}))
+
+    def test_passes(self):
+        self.runs()
+        self.draw("paper_and_code", 0)
+        rows = (self.folder / "table.md").read_text().splitlines()
+        self.assertEqual(len(rows), 2 + 5)
+        self.assertIn("| full | all as in the text | 11.4 | 110 1.000 | 0.0300 ± 0.0010 |", rows)
+
+    def test_fails(self):
+        self.runs(full_text=True)
+        self.assertIn("at the parents", self.failed(self.draw("paper_and_code", 1))[0])
+        self.runs(loss=-0.1)
+        self.assertIn("0.5514", self.failed(self.draw("paper_and_code", 1))[0])
+
+    def test_names_what_is_missing(self):
+        self.runs()
+        (self.folder / "full_text.json").write_text("{}")
+        self.assertIn("full_text.json", self.draw("paper_and_code", 2))
+        (self.folder / "full_text.h5").unlink()
+        (self.folder / "full.h5").unlink()
+        self.assertIn("full.h5", self.draw("paper_and_code", 2))
 
 
 class Archive(FigureCase):
