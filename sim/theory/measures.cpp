@@ -29,6 +29,11 @@ double cross_entropy(Law y, Law target, Law, double) {
   return minus_log(y, target, 0.0);
 }
 
+/// The mean of loss() over the target's true law.
+double risk(Law y, Law, Law pi, double eps) {
+  return minus_log(y, pi, eps);
+}
+
 /// Between laws the added y - pi sums to 0; it makes every term a square to first order, and log1p
 /// keeps its digits, so that two laws that are close do not give a negative divergence.
 double kullback_leibler(Law y, Law, Law pi, double) {
@@ -51,16 +56,33 @@ double total_variation(Law y, Law, Law pi, double) {
   return 0.5 * sum;
 }
 
+double squared_distance(Law y, Law, Law pi, double) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < y.size(); ++k) sum += (y[k] - pi[k]) * (y[k] - pi[k]);
+  return sum;
+}
+
 }  // namespace
 
 const std::vector<MeasureRow>& measure_table() {
   static const std::vector<MeasureRow> table{
       {"loss", "-log(y_k + eps), what training lowers (2.1)", false, loss},
       {"cross_entropy", "-log y_k", false, cross_entropy},
+      {"risk", "mean of the loss over the true law of x_(L+1)", true, risk},
       {"kl", "KL(pi || y)", true, kullback_leibler},
       {"tv", "total variation between pi and y", true, total_variation},
+      {"squared", "squared Euclidean distance between pi and y", true, squared_distance},
   };
   return table;
+}
+
+std::vector<double> distance(const Matrix& x, const Matrix& y, const Prompts& prompts,
+                             std::size_t sequences) {
+  const MeasureRow l1{"distance", "||x - y||_1", true,
+                      [](Law of_x, Law target, Law of_y, double eps) {
+                        return 2.0 * total_variation(of_x, target, of_y, eps);
+                      }};
+  return measure(l1, x, prompts, y, 0.0, sequences);
 }
 
 std::vector<double> measure(const MeasureRow& row, const Matrix& y, const Prompts& prompts,

@@ -98,12 +98,47 @@ class Evaluate(unittest.TestCase):
         self.assertTrue(all(kl[name] is None or kl[name] > kl["bayes"] for name in kl
                             if name not in ("bayes", "bayes-mixture", "conditional")), kl)
 
+    def test_any_predictor_may_be_the_one_that_others_are_compared_with(self):
+        known = ("--alpha", str(ALPHA), "--parents", "1,3")
+        model = self.evaluate("t.json", *known)
+        answer = self.evaluate("t.json", *known, "--against", "bayes")
+        self.assertEqual((model["against"], answer["against"]), ("model", "bayes"))
+        self.assertEqual(set(answer["differences"]), set(answer["measures"]) - {"bayes"})
+        self.assertEqual(set(answer["distances"]), set(answer["differences"]))
+        ours, theirs = answer["differences"]["model"]["loss"], model["differences"]["bayes"]["loss"]
+        self.assertEqual((ours["mean"], ours["error"]), (-theirs["mean"], theirs["error"]))
+        gih = [gih_law(x[:-1], [1, 2]) for x in self.rows]
+        bayes = [bayes_law(x[:-1], [1, 3]) for x in self.rows]
+        apart = [sum(abs(a - b) for a, b in zip(*laws)) for laws in zip(gih, bayes)]
+        self.assertAlmostEqual(answer["distances"]["gih"]["mean"], sum(apart) / len(apart), delta=1e-12)
+        self.assertEqual(answer["distances"]["model"], model["distances"]["bayes"])
+
+    def test_a_summary_has_no_predictions_and_epsilon_may_be_told(self):
+        whole = self.evaluate("t.json", "--alpha", str(ALPHA))
+        short = self.evaluate("t.json", "--alpha", str(ALPHA), "--summary")
+        self.assertEqual(set(whole) - set(short), {"predictions", "estimators"})
+        self.assertEqual({key: whole[key] for key in short}, short)
+        other = self.evaluate("t.json", "--epsilon", "0.3")
+        losses = [-math.log(y[x[-1]] + 0.3) for x, y in zip(self.rows, other["predictions"])]
+        self.assertAlmostEqual(other["loss"], sum(losses) / len(losses), delta=1e-12)
+        self.assertAlmostEqual(other["measures"]["model"]["loss"]["mean"], other["loss"], delta=1e-12)
+        self.assertEqual(other["predictions"], whole["predictions"])
+        run = self.run_gih("evaluate", "--data", "t.json", "--parameters", "p.json", "--summary")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("y of prompt", run.stdout)
+        self.assertNotIn("more with", run.stdout)
+
     def test_wrong_options_are_refused_with_status_2(self):
         for options, words in ((["--parents", "2,1"], "--parents 2,1"), (["--subset", "11"], "--subset 11"),
-                               (["--floor", "0.1"], "needs --alpha"), (["--alpha", "0"], "alpha = 0")):
+                               (["--floor", "0.1"], "needs --alpha"), (["--alpha", "0"], "alpha = 0"),
+                               (["--against", "bais"], "--against bais: must be one of model, gih"),
+                               (["--against", "bayes"], "--against bayes: "),
+                               (["--epsilon", "1.5"], "--epsilon 1.5: must be a number from 0 to 1"),
+                               (["--epsilon", "nan"], "--epsilon nan")):
             run = self.run_gih("evaluate", "--data", "t.json", "--parameters", "p.json", *options)
             self.assertEqual(run.returncode, 2)
             self.assertIn(words, run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1)
             self.assertEqual(run.stdout, "")
 
 

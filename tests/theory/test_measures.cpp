@@ -41,6 +41,9 @@ TEST_CASE("measures of one question are their formulas") {
   CHECK(value("kl", y, third, pi) ==
         doctest::Approx(0.2 * std::log(0.2 / 0.5) + 0.8 * std::log(0.8 / 0.3)).epsilon(1e-15));
   CHECK(value("tv", y, third, pi) == doctest::Approx(0.5).epsilon(1e-15));
+  CHECK(value("risk", y, third, pi) ==
+        doctest::Approx(-0.2 * std::log(0.6) - 0.8 * std::log(0.4)).epsilon(1e-15));
+  CHECK(value("squared", y, third, pi) == doctest::Approx(0.09 + 0.25 + 0.04).epsilon(1e-15));
   CHECK(value("kl", pi, third, pi) == 0.0);
   CHECK(value("tv", pi, third, pi) == 0.0);
 }
@@ -143,6 +146,30 @@ TEST_CASE("cross-entropy against the true law is its divergence and an entropy")
     CHECK(std::abs(cross[i] - entropy[i] - kl[i]) <= 1e-13);
     CHECK(kl[i] >= 2.0 * tv[i] * tv[i] - 1e-15);  // Pinsker
   }
+}
+
+TEST_CASE("the risk is the loss of the true law, and the distance is twice the variation") {
+  DataSpec data;
+  data.L = 20;
+  data.train = 30;
+  EstimatorSpec spec;
+  spec.S = 3;
+  const auto build = [&](Target target) {
+    return build_prompts(data, {3, false, target, Positions::last}, Split::train, 1);
+  };
+  const Prompts sampled = build(Target::sampled), law = build(Target::conditional);
+  const Matrix pi = true_conditional(data, Split::train, sampled);
+  const Matrix y = estimate("gih", spec, sampled, 1);
+  const auto risk = measure(row("risk"), y, sampled, pi, 0.1, 30);
+  const auto loss = measure(row("loss"), y, law, {}, 0.1, 30);
+  const auto tv = measure(row("tv"), y, sampled, pi, 0.1, 30);
+  const auto apart = distance(y, pi, sampled, 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(std::abs(risk[i] - loss[i]) <= 1e-13);
+    CHECK(std::abs(apart[i] - 2.0 * tv[i]) <= 1e-15);
+  }
+  CHECK(summary(apart).mean > 0.0);
+  CHECK_THROWS_AS(distance(y, pi.topRows(3), sampled, 30), InputError);
 }
 
 TEST_CASE("sizes that do not fit are refused") {

@@ -37,6 +37,10 @@ const std::vector<MeasureRow>& measure_table();
 std::vector<double> measure(const MeasureRow& row, const Matrix& y, const Prompts& prompts,
                             const Matrix& conditional, double eps, std::size_t sequences);
 
+/// ||x - y||_1 of two predictions, one value a sequence as in measure().
+std::vector<double> distance(const Matrix& x, const Matrix& y, const Prompts& prompts,
+                             std::size_t sequences);
+
 Measured summary(const std::vector<double>& values);
 
 /// Of x - y, sequence by sequence. A pair of infinite values says nothing and counts as infinite.

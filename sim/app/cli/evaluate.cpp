@@ -6,6 +6,7 @@
 #include "cli.hpp"
 #include "evaluate_attention.hpp"
 #include "evaluate_estimators.hpp"
+#include "gih/app/text.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
@@ -60,6 +61,14 @@ Case load(const Arguments& arguments) {
                                  data_path, *loaded.data.L, loaded.prompts.M));
   }
   check_parameters(loaded.parameters.model, loaded.parameters.theta);
+  if (arguments.has("epsilon")) {
+    const auto eps = to_number(arguments.get("epsilon"));
+    if (!eps || !(*eps >= 0.0 && *eps <= 1.0)) {
+      throw InputError(
+          fmt::format("--epsilon {}: must be a number from 0 to 1", arguments.get("epsilon")));
+    }
+    loaded.parameters.eps = *eps;
+  }
   return loaded;
 }
 
@@ -124,7 +133,9 @@ int run_evaluate(const Arguments& arguments) {
   }
   const Comparison comparison = compare_estimators(arguments, loaded.data, loaded.parameters, y);
   if (arguments.has("json")) {
-    json answer{{"engine", name}, {"loss", at.loss}, {"predictions", to_json(y)}};
+    const bool only_summary = arguments.has("summary");
+    json answer{{"engine", name}, {"loss", at.loss}};
+    if (!only_summary) answer["predictions"] = to_json(y);
     if (with_gradient) {
       answer["gradient"] = {{"w", to_json(at.gradient.w)},
                             {"c", std::vector<double>(at.gradient.c.begin(), at.gradient.c.end())},
@@ -134,7 +145,7 @@ int run_evaluate(const Arguments& arguments) {
         if (W.size() > 0) answer["gradient"][matrix.name] = heads_json(W, model.H);
       }
     }
-    add_json(comparison, answer);
+    add_json(comparison, only_summary, answer);
     if (arguments.has("attention")) {
       answer["attention"] =
           attention_json(loaded.data, loaded.parameters, gih_subset(arguments, loaded.parameters));
@@ -168,13 +179,13 @@ int run_evaluate(const Arguments& arguments) {
       }
     }
   }
-  const Eigen::Index shown = std::min<Eigen::Index>(y.rows(), 10);
+  const Eigen::Index shown = arguments.has("summary") ? 0 : std::min<Eigen::Index>(y.rows(), 10);
   for (Eigen::Index i = 0; i < shown; ++i) {
     fmt::print("y of prompt {} ", i + 1);
     for (const double value : y.row(i)) fmt::print(" {:.6f}", value);
     fmt::print("\n");
   }
-  if (shown < y.rows()) fmt::print("... {} more with --json\n", y.rows() - shown);
+  if (shown > 0 && shown < y.rows()) fmt::print("... {} more with --json\n", y.rows() - shown);
   print(comparison);
   if (arguments.has("attention")) {
     print_attention(loaded.data, loaded.parameters, gih_subset(arguments, loaded.parameters),
@@ -190,6 +201,8 @@ std::vector<Option> options() {
       {"gradient", "", "the gradient with respect to the parameters too"},
       {"attention", "", "where both layers and the GIH attend on each prompt; engine reference"},
       {"engine", "NAME", "table (fast, default) or reference (position by position)"},
+      {"epsilon", "X", "eps of the loss; default: that of the parameters"},
+      {"summary", "", "no predictions of single prompts"},
       {"json", "", "one JSON document on stdout"}};
   for (const Option& option : estimator_options()) all.push_back(option);
   return all;

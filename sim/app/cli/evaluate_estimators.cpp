@@ -74,14 +74,30 @@ EstimatorSpec known(const Arguments& arguments, const DataSpec& data,
   return spec;
 }
 
+/// The predictor that --against names, which must have an answer.
+const Compared& reference(const Arguments& arguments, const std::vector<Compared>& compared) {
+  const std::string name = arguments.get("against", compared.front().name);
+  std::vector<std::string> names;
+  for (const Compared& one : compared) {
+    if (one.name == name && one.refused.empty()) return one;
+    if (one.name == name) throw InputError(fmt::format("--against {}: {}", name, one.refused));
+    names.push_back(one.name);
+  }
+  throw InputError(fmt::format("--against {}: must be one of {}", name, fmt::join(names, ", ")));
+}
+
 /// JSON has no infinity and no NaN: null.
+json to_json(const Measured& measured) {
+  return {{"mean", measured.mean},
+          {"error", measured.error},
+          {"count", measured.count},
+          {"infinite", measured.infinite}};
+}
+
 json to_json(const std::vector<std::optional<Measured>>& measures) {
   json object = json::object();
   for (std::size_t i = 0; i < measures.size(); ++i) {
-    if (!measures[i]) continue;
-    const auto& [mean, error, count, infinite] = *measures[i];
-    object[measure_table()[i].name] = {
-        {"mean", mean}, {"error", error}, {"count", count}, {"infinite", infinite}};
+    if (measures[i]) object[measure_table()[i].name] = to_json(*measures[i]);
   }
   return object;
 }
@@ -130,7 +146,8 @@ std::vector<Option> estimator_options() {
   return {{"subset", "CODE", "lags of the GIH, as 110; default: the subset of largest p_S"},
           {"parents", "LAGS", "parent lags for Bayes, as 1,2; default: those of the data file"},
           {"alpha", "X", "Dirichlet concentration for Bayes; default: that of the data file"},
-          {"floor", "X", "floor of the kernels for Bayes; default: that of the data file, else 0"}};
+          {"floor", "X", "floor of the kernels for Bayes; default: that of the data file, else 0"},
+          {"against", "NAME", "the predictor that all are compared with; default: model"}};
 }
 
 Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
@@ -144,7 +161,7 @@ Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
                     Split::train, threads);
   Comparison result;
   result.gih_subset = subset_code(spec.S, parameters.model.reach());
-  result.compared.push_back({"model", y, {}, {}, {}});
+  result.compared.push_back({"model", y, {}, {}, {}, {}});
   if (data.table->parents.empty() || data.table->parents.back() <= parameters.model.reach()) {
     spec.conditional = true_conditional(data, Split::train, prompts);
   } else if (!data.table->conditional.empty()) {
@@ -152,7 +169,7 @@ Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
     spec.conditional = Matrix::Map(data.table->conditional.data(), y.rows(), parameters.model.d);
   }
   for (const EstimatorRow& row : estimator_table()) {
-    Compared one{row.name, {}, {}, {}, {}};
+    Compared one{row.name, {}, {}, {}, {}, {}};
     try {
       one.y = estimate(row, spec, prompts, threads);
     } catch (const InputError& error) {
@@ -161,39 +178,43 @@ Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
     }
     result.compared.push_back(std::move(one));
   }
-  std::vector<std::vector<double>> of_model;
+  const Compared& other = reference(arguments, result.compared);
+  result.reference = other.name;
+  const auto values = [&](const MeasureRow& row, const Matrix& of) {
+    return measure(row, of, prompts, spec.conditional, parameters.eps, data.train);
+  };
   for (Compared& one : result.compared) {
     if (!one.refused.empty()) continue;
-    for (std::size_t i = 0; i < measure_table().size(); ++i) {
-      const MeasureRow& row = measure_table()[i];
+    for (const MeasureRow& row : measure_table()) {
       const bool possible = !row.needs_truth || spec.conditional.rows() > 0;
-      std::vector<double> values;
-      if (possible) {
-        values = measure(row, one.y, prompts, spec.conditional, parameters.eps, data.train);
-      }
-      if (&one == &result.compared.front()) of_model.push_back(values);
-      one.measures.push_back(possible ? std::optional(summary(values)) : std::nullopt);
-      one.differences.push_back(possible ? std::optional(difference(of_model[i], values))
-                                         : std::nullopt);
+      one.measures.push_back(possible ? std::optional(summary(values(row, one.y))) : std::nullopt);
+      one.differences.push_back(
+          possible ? std::optional(difference(values(row, other.y), values(row, one.y)))
+                   : std::nullopt);
     }
+    one.distance = summary(distance(other.y, one.y, prompts, data.train));
   }
   return result;
 }
 
-void add_json(const Comparison& comparison, json& answer) {
+void add_json(const Comparison& comparison, bool only_summary, json& answer) {
   answer["gih_subset"] = comparison.gih_subset;
-  for (const char* key : {"estimators", "refused", "measures", "differences"}) {
+  answer["against"] = comparison.reference;
+  for (const char* key : {"refused", "measures", "differences", "distances"}) {
     answer[key] = json::object();
   }
+  if (!only_summary) answer["estimators"] = json::object();
   for (const Compared& one : comparison.compared) {
     if (!one.refused.empty()) {
       answer["refused"][one.name] = one.refused;
       continue;
     }
     answer["measures"][one.name] = to_json(one.measures);
-    if (one.name == "model") continue;  // its predictions stand beside
-    answer["estimators"][one.name] = to_json(one.y);
+    // The model's predictions stand beside the estimators.
+    if (!only_summary && one.name != "model") answer["estimators"][one.name] = to_json(one.y);
+    if (one.name == comparison.reference) continue;
     answer["differences"][one.name] = to_json(one.differences);
+    answer["distances"][one.name] = to_json(*one.distance);
   }
 }
 
