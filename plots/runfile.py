@@ -168,6 +168,14 @@ def read_runs(folder, pattern):
     return [Run(folder / name) for name in sorted(names, key=lambda name: (len(name), name))]
 
 
+def read_json(path):
+    """The JSON document that a command of gih printed into a file of the results folder."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise RunFileError(f"{path}: not an answer of gih: {error}") from None
+
+
 def main(description, make):
     """The command line of every figure script: make(folder) draws and returns whether all verdicts
     are PASS."""

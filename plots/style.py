@@ -27,6 +27,18 @@ FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#999999"
 # Fill of a box that holds a token, whose number stands in it in black.
 TOKENS = ("#E69F00", "#56B4E9", "#8FD3B6", "#CC79A7")
 
+# Predictors, by their names in `gih evaluate`: label and keywords of plot().
+PREDICTORS = {
+    "unigram": ("unigram", {"color": "#E69F00", "marker": "v"}),
+    "bigram": ("bigram", {"color": "#CC79A7", "marker": "^"}),
+    "trigram": ("trigram", {"color": "#009E73", "marker": "D"}),
+    "gih": ("GIH", {"color": "#D55E00", "marker": "s"}),
+    "model": ("transformer", {"color": "#000000", "marker": "o"}),
+    "bayes-mixture": ("Bayes, parents open", {"color": "#56B4E9", "marker": "P"}),
+    "bayes": ("Bayes, parents known", {"color": "#0072B2", "marker": "X"}),
+    "conditional": ("the true law", {"color": GREY, "marker": ""}),
+}
+
 plt.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
     "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "axes.titlelocation": "left",
@@ -66,6 +78,28 @@ def subset_legend(axes, codes, place=None, **keywords):
     title = "subset $S$" if len(found) == len(codes) else f"{len(found)} of {len(codes)} subsets $S$"
     (place or axes).legend([handles[code] for code in found], found, title=title, title_fontsize=7,
                            **keywords)
+
+
+def label_ends(axes, ends, space=0.085):
+    """Names curves at the right of axes: ends has (text, y in data, colour). Texts that would lie on
+    each other are moved apart, at least `space` of the axes' height, and tied to their ends."""
+    place = axes.transData + axes.transAxes.inverted()
+    x = axes.get_xlim()[1]
+    height = sorted((place.transform((x, y))[1], text, colour) for text, y, colour in ends)
+    at = np.array([y for y, _, _ in height])
+    for _ in range(200):
+        lack = space - np.diff(at)
+        if (lack <= 1e-9).all():
+            break
+        push = np.maximum(lack, 0) / 2
+        at[:-1] -= push
+        at[1:] += push
+    at += max(0, -at[0]) - max(0, at[-1] - 1)
+    for (y, text, colour), moved in zip(height, at):
+        axes.annotate(text, (1, y), (1.06, moved), "axes fraction", "axes fraction", color=colour,
+                      fontsize=7, va="center", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5,
+                                  "shrinkA": 1, "shrinkB": 0})
 
 
 def log_epochs(axes, last):

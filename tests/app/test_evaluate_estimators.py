@@ -123,6 +123,8 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(other["loss"], sum(losses) / len(losses), delta=1e-12)
         self.assertAlmostEqual(other["measures"]["model"]["loss"]["mean"], other["loss"], delta=1e-12)
         self.assertEqual(other["predictions"], whole["predictions"])
+        length = self.evaluate("t.json", "--epsilon", "auto")
+        self.assertEqual(length, self.evaluate("t.json", "--epsilon", repr(L ** -0.5)))
         run = self.run_gih("evaluate", "--data", "t.json", "--parameters", "p.json", "--summary")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("y of prompt", run.stdout)
@@ -133,7 +135,7 @@ class Evaluate(unittest.TestCase):
                                (["--floor", "0.1"], "needs --alpha"), (["--alpha", "0"], "alpha = 0"),
                                (["--against", "bais"], "--against bais: must be one of model, gih"),
                                (["--against", "bayes"], "--against bayes: "),
-                               (["--epsilon", "1.5"], "--epsilon 1.5: must be a number from 0 to 1"),
+                               (["--epsilon", "1.5"], "--epsilon 1.5: must be auto, for L^(-1/2), or a number from 0 to 1"),
                                (["--epsilon", "nan"], "--epsilon nan")):
             run = self.run_gih("evaluate", "--data", "t.json", "--parameters", "p.json", *options)
             self.assertEqual(run.returncode, 2)

@@ -25,6 +25,17 @@ struct Case {
   ParameterFile parameters;
 };
 
+/// "auto", as the key loss.epsilon has it, or a number.
+double epsilon_option(const std::string& text, std::size_t L) {
+  if (text == "auto") return 1.0 / std::sqrt(L);
+  const auto eps = to_number(text);
+  if (!eps || !(*eps >= 0.0 && *eps <= 1.0)) {
+    throw InputError(
+        fmt::format("--epsilon {}: must be auto, for L^(-1/2), or a number from 0 to 1", text));
+  }
+  return *eps;
+}
+
 Case load(const Arguments& arguments) {
   Case loaded;
   const std::string data_path = arguments.require("data");
@@ -62,12 +73,7 @@ Case load(const Arguments& arguments) {
   }
   check_parameters(loaded.parameters.model, loaded.parameters.theta);
   if (arguments.has("epsilon")) {
-    const auto eps = to_number(arguments.get("epsilon"));
-    if (!eps || !(*eps >= 0.0 && *eps <= 1.0)) {
-      throw InputError(
-          fmt::format("--epsilon {}: must be a number from 0 to 1", arguments.get("epsilon")));
-    }
-    loaded.parameters.eps = *eps;
+    loaded.parameters.eps = epsilon_option(arguments.get("epsilon"), *loaded.data.L);
   }
   return loaded;
 }
@@ -201,7 +207,7 @@ std::vector<Option> options() {
       {"gradient", "", "the gradient with respect to the parameters too"},
       {"attention", "", "where both layers and the GIH attend on each prompt; engine reference"},
       {"engine", "NAME", "table (fast, default) or reference (position by position)"},
-      {"epsilon", "X", "eps of the loss; default: that of the parameters"},
+      {"epsilon", "X", "eps of the loss, or auto for L^(-1/2); default: that of the parameters"},
       {"summary", "", "no predictions of single prompts"},
       {"json", "", "one JSON document on stdout"}};
   for (const Option& option : estimator_options()) all.push_back(option);
