@@ -113,6 +113,14 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(answer["distances"]["gih"]["mean"], sum(apart) / len(apart), delta=1e-12)
         self.assertEqual(answer["distances"]["model"], model["distances"]["bayes"])
 
+    def test_some_estimators_may_be_left_out(self):
+        whole = self.evaluate("t.json", "--summary")
+        some = self.evaluate("t.json", "--summary", "--only", "bigram,gih")
+        self.assertEqual(set(some["measures"]), {"model", "gih", "bigram"})
+        self.assertEqual(some["refused"], {})
+        for name, measures in some["measures"].items():
+            self.assertEqual(measures, whole["measures"][name])
+
     def test_a_summary_has_no_predictions_and_epsilon_may_be_told(self):
         whole = self.evaluate("t.json", "--alpha", str(ALPHA))
         short = self.evaluate("t.json", "--alpha", str(ALPHA), "--summary")
@@ -134,6 +142,9 @@ class Evaluate(unittest.TestCase):
         for options, words in ((["--parents", "2,1"], "--parents 2,1"), (["--subset", "11"], "--subset 11"),
                                (["--floor", "0.1"], "needs --alpha"), (["--alpha", "0"], "alpha = 0"),
                                (["--against", "bais"], "--against bais: must be one of model, gih"),
+                               (["--only", "gih,bais"], "--only gih,bais: bais is not one of gih,"),
+                               (["--only", ""], "--only : "),
+                               (["--only", "gih", "--against", "bigram"], "must be one of model, gih"),
                                (["--against", "bayes"], "--against bayes: "),
                                (["--epsilon", "1.5"], "--epsilon 1.5: must be auto, for L^(-1/2), or a number from 0 to 1"),
                                (["--epsilon", "nan"], "--epsilon nan")):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gih/app/text.hpp"
@@ -72,6 +73,27 @@ EstimatorSpec known(const Arguments& arguments, const DataSpec& data,
     check_prior(*spec.prior, data.d, spec.parents.empty() ? std::vector<int>{1} : spec.parents);
   }
   return spec;
+}
+
+/// The rows that --only names, all without it.
+std::vector<const EstimatorRow*> wanted(const Arguments& arguments) {
+  std::vector<const EstimatorRow*> rows;
+  if (!arguments.has("only")) {
+    for (const EstimatorRow& row : estimator_table()) rows.push_back(&row);
+    return rows;
+  }
+  for (const std::string& name : split(arguments.get("only"), ',')) {
+    const auto& table = estimator_table();
+    const auto row = std::ranges::find_if(table, [&](const auto& one) { return name == one.name; });
+    if (row == table.end()) {
+      std::vector<std::string> names;
+      for (const EstimatorRow& one : table) names.emplace_back(one.name);
+      throw InputError(fmt::format("--only {}: {} is not one of {}", arguments.get("only"), name,
+                                   fmt::join(names, ", ")));
+    }
+    rows.push_back(&*row);
+  }
+  return rows;
 }
 
 /// The predictor that --against names, which must have an answer.
@@ -147,6 +169,7 @@ std::vector<Option> estimator_options() {
           {"parents", "LAGS", "parent lags for Bayes, as 1,2; default: those of the data file"},
           {"alpha", "X", "Dirichlet concentration for Bayes; default: that of the data file"},
           {"floor", "X", "floor of the kernels for Bayes; default: that of the data file, else 0"},
+          {"only", "NAMES", "these estimators alone, as gih,bayes; default: all"},
           {"against", "NAME", "the predictor that all are compared with; default: model"}};
 }
 
@@ -168,10 +191,10 @@ Comparison compare_estimators(const Arguments& arguments, const DataSpec& data,
     // The parents reach beyond the window, but the laws of x_{L+1} are stored.
     spec.conditional = Matrix::Map(data.table->conditional.data(), y.rows(), parameters.model.d);
   }
-  for (const EstimatorRow& row : estimator_table()) {
-    Compared one{row.name, {}, {}, {}, {}, {}};
+  for (const EstimatorRow* row : wanted(arguments)) {
+    Compared one{row->name, {}, {}, {}, {}, {}};
     try {
-      one.y = estimate(row, spec, prompts, threads);
+      one.y = estimate(*row, spec, prompts, threads);
     } catch (const InputError& error) {
       one.refused = error.what();
       if (!spec.prior && !trouble.empty()) one.refused += fmt::format(" ({})", trouble);
