@@ -108,7 +108,9 @@ count_seconds() {
 
 # Beside RUN.h5 lies RUN.ini, the file that it was made from; beside RUN.h5.part lies RUN.ini.part.
 train() {  # INI RUN.h5
-  local ini=$1 run=$2 copy=${2%.h5}.ini options=()
+  local ini=$1 run=$2 copy=${2%.h5}.ini options=() kernels
+  # An INI file names its kernels from the source tree, wherever this script is called.
+  kernels=$(sed -n 's/^kernels = //p' "$ini")
   if [[ $again == yes ]]; then
     options=(--overwrite)
   elif [[ -e $run.part ]]; then
@@ -131,7 +133,8 @@ train() {  # INI RUN.h5
     return
   fi
   say "training $run from $ini"
-  finish "$run" "$copy" --config "$ini" -o "$run" "${options[@]}"
+  finish "$run" "$copy" --config "$ini" ${kernels:+--data.kernels "$root/$kernels"} -o "$run" \
+    "${options[@]}"
 }
 
 # The finished run of another experiment with the same configuration, if there is one. Paths in a

@@ -54,7 +54,7 @@ class Tests:
 
 # ---- the figures --------------------------------------------------------------------------------
 def draw_losses(tests):
-    figure, grid = panels(tests, (1.15, 1, 1))
+    figure, grid = panels(tests, (1.15, 1, 1), 1.05)
     for axes, alpha in zip(grid[0], tests.alphas):
         axes.set_title(rf"$\alpha = {alpha:g}$" + (": as trained" if alpha == 0.1 else ""))
         ends = [draw(axes, tests.lengths, *tests.curve(alpha, name, "risk"), name)
@@ -64,12 +64,9 @@ def draw_losses(tests):
     style.label_ends(axes, ends)
     grid[0, 0].set_ylabel("loss")
     for axes, alpha in zip(grid[1], tests.alphas):
-        axes.axhline(0, color=style.PREDICTORS["bayes"][1]["color"], linewidth=1)
-        ends = [("Bayes, parents known", 0, style.PREDICTORS["bayes"][1]["color"])]
-        for shift, name in enumerate(RIVALS):
-            mean, error = tests.curve(alpha, name, "risk", kind="differences")
-            ends.append(draw(axes, tests.lengths, -mean, error, name, shift=shift - 1.5))
-    style.label_ends(axes, ends)
+        curves = {name: tests.curve(alpha, name, "risk", kind="differences") for name in RIVALS}
+        draw_against_bayes(axes, tests, {name: (-mean, error)
+                                         for name, (mean, error) in curves.items()})
     grid[1, 0].set_ylabel("loss less that of Bayes,\npaired")
     for axes, alpha in zip(grid[2], tests.alphas):
         ends = []
@@ -86,26 +83,48 @@ def draw_losses(tests):
 
 
 def draw_proper(tests):
-    figure, grid = panels(tests, (1, 1, 0.9))
-    rows = (("squared", "mean squared distance\nto the true law"), ("tv", "mean total variation"),
-            ("kl", "mean KL divergence,\nwhere finite"))
-    for number, (measure, label) in enumerate(rows):
-        for axes, alpha in zip(grid[number], tests.alphas):
-            if not number:
-                axes.set_title(rf"$\alpha = {alpha:g}$")
+    figure, grid = panels(tests, (1, 1, 1, 0.8), 1.3)
+    absolute = ((0, "squared", "mean squared distance\nto the true law"),
+                (3, "kl", "mean KL divergence,\nwhere finite"))
+    for row, measure, label in absolute:
+        for axes, alpha in zip(grid[row], tests.alphas):
             axes.set_yscale("log")
             curves = {name: tests.curve(alpha, name, measure)
                       for name in ("unigram", "bigram", *RIVALS, "bayes")}
-            curves = {name: curve for name, curve in curves.items() if np.isfinite(curve[0]).any()}
-            ends = [draw(axes, tests.lengths, *curve, name) for name, curve in curves.items()]
+            ends = [draw(axes, tests.lengths, *curve, name, shift=(name == "bayes-mixture") * 1.0)
+                    for name, curve in curves.items() if np.isfinite(curve[0]).any()]
         style.label_ends(axes, [end for end in ends if np.isfinite(end[1])])
-        grid[number, 0].set_ylabel(label)
+        grid[row, 0].set_ylabel(label)
+    relative = ((1, "squared", "squared distance above\nthat of Bayes, %"),
+                (2, "tv", "total variation above\nthat of Bayes, %"))
+    for row, measure, label in relative:
+        for axes, alpha in zip(grid[row], tests.alphas):
+            bayes, _ = tests.curve(alpha, "bayes", measure)
+            curves = {name: [part * 100 / bayes for part in
+                             tests.curve(alpha, name, measure, kind="differences")]
+                      for name in RIVALS}
+            draw_against_bayes(axes, tests, {name: (-mean, error)
+                                             for name, (mean, error) in curves.items()})
+        grid[row, 0].set_ylabel(label)
+    for axes, alpha in zip(grid[0], tests.alphas):
+        axes.set_title(rf"$\alpha = {alpha:g}$")
     return figure
 
 
-def panels(tests, heights):
-    figure, grid = plt.subplots(3, len(tests.alphas), sharex=True, sharey="row", squeeze=False,
-                                figsize=(style.WIDTH, 1.05 * style.WIDTH), height_ratios=heights)
+def draw_against_bayes(axes, tests, curves):
+    """Paired differences to the Bayes predictor, which is the line at 0."""
+    colour = style.PREDICTORS["bayes"][1]["color"]
+    axes.axhline(0, color=colour, linewidth=1)
+    ends = [("Bayes, parents known", 0, colour)]
+    ends += [draw(axes, tests.lengths, *curve, name, shift=shift - 1.5)
+             for shift, (name, curve) in enumerate(curves.items())]
+    if axes.get_subplotspec().is_last_col():
+        style.label_ends(axes, ends)
+
+
+def panels(tests, heights, height):
+    figure, grid = plt.subplots(len(heights), len(tests.alphas), sharex=True, sharey="row", squeeze=False,
+                                figsize=(style.WIDTH, height * style.WIDTH), height_ratios=heights)
     for axes in grid.flat:
         axes.set_xscale("log")
         axes.set_xlim(tests.lengths[0] / 1.25, tests.lengths[-1] * 1.25)
@@ -241,6 +260,11 @@ def numbers(tests):
             cells = (f"{sign * mean[row]:.5f} +- {error[row]:.5f}"
                      for (mean, error), (*_, sign) in zip(found, columns))
             lines.append(f"{alpha:<5g} {length:>6}" + "".join(f"{cell:>22}" for cell in cells))
+    _, error = tests.curve(0.2, "model", "loss")
+    at = list(tests.lengths).index(TRAINED_AT)
+    count = tests.at[0.2, TRAINED_AT]["bayes"]["measures"]["model"]["loss"]["count"]
+    lines.append(f"alpha 0.2, L {TRAINED_AT}: standard error of the plain loss over {count:,} sequences "
+                 f"{error[at]:.4f}, over 1,000 it would be {error[at] * (count / 1000) ** 0.5:.3f}")
     return "\n".join(lines) + "\n"
 
 

@@ -99,7 +99,7 @@ def label_ends(axes, ends, space=0.085):
         axes.annotate(text, (1, y), (1.06, moved), "axes fraction", "axes fraction", color=colour,
                       fontsize=7, va="center", annotation_clip=False,
                       arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5,
-                                  "shrinkA": 1, "shrinkB": 0})
+                                  "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0})
 
 
 def log_epochs(axes, last):

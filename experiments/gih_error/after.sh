@@ -8,7 +8,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../measure.sh"
 
 against_gih() {  # RUN
   "$gih" sample --config "$1" --data.train 4000 --data.seed 1001 -o "$scratch/data.h5" -q &&
-    "$gih" evaluate --data "$scratch/data.h5" --parameters "$1" --subset 110 --against gih --summary --json
+    "$gih" evaluate --data "$scratch/data.h5" --parameters "$1" --subset 110 --only gih,conditional \
+      --against gih --summary --json
 }
 
 for run in "$folder"/L*.h5; do
