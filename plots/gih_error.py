@@ -97,10 +97,10 @@ def draw(measured):
     third.errorbar(lengths, measured.distance, yerr=measured.error, color=style.FIRST, marker="o",
                    markersize=4, linestyle="")
     third.loglog(lengths, measured.sampling, "s", color="black", markersize=3, mfc="white")
-    for text, at, colour in (("closed form at $L = \\infty$", (1e7, 0.3), style.SECOND),
-                             ("slope \u22121/8", (1e6, 0.07), style.GREY),
+    for text, at, colour in (("closed form at $L = \\infty$", (1e8, 0.2), style.SECOND),
+                             ("slope \u22121/8", (3e6, 0.07), style.GREY),
                              (f"measured, slope {measured.slope(measured.distance):.3f}".replace(
-                                 "-", "\u2212"), (30, 0.9), style.FIRST),
+                                 "-", "\u2212"), (2e5, 0.6), style.FIRST),
                              ("GIH to the true law", (1e4, 0.014), "black")):
         third.text(*at, text, color=colour, fontsize=7)
     fourth.set_title("(d) local slope of (c)")

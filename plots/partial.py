@@ -104,7 +104,7 @@ def draw_leads(axes, measured):
         limit = limit_lead(measured.limits[share])
         axes.errorbar(measured.lengths, leads, yerr=errors, color=colour, marker="o", markersize=3)
         axes.plot(end, limit, color=colour, marker="_", markersize=9, markeredgewidth=2)
-        axes.annotate(f"share of lag 1: {share:g}", (end, limit), (0, -12), ha="right",
+        axes.annotate(f"share of lag 1: {share:g}", (end, limit), (0, -13 if share == TRAINED else 7), ha="right",
                       textcoords="offset points", color=colour, fontsize=7)
     axes.set_xticks([100, 1000, 10000, end], ["$10^2$", "$10^3$", "$10^4$", r"$\infty$"])
 
@@ -113,7 +113,8 @@ def draw_predictors(axes, measured, measure, names):
     for shift, name in enumerate(names):
         mean, error = measured.curve(name, measure)
         _, _, label, look = PREDICTORS[name]
-        axes.errorbar(measured.lengths * 1.08 ** (shift - 1.5), mean, yerr=error, markersize=3,
+        shift = 0 if name == "truth" else shift - 1.5
+        axes.errorbar(measured.lengths * 1.08 ** shift, mean, yerr=error, markersize=3,
                       linewidth=0.9, label=label, **look)
 
 

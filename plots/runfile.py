@@ -168,12 +168,26 @@ def read_runs(folder, pattern):
     return [Run(folder / name) for name in sorted(names, key=lambda name: (len(name), name))]
 
 
+class Answer(dict):
+    """A JSON object of `path`; a key that is not there is an error of the file."""
+
+    def __init__(self, path, pairs):
+        super().__init__(pairs)
+        self.path = path
+
+    def __missing__(self, key):
+        raise RunFileError(f"{self.path}: not the expected answer of gih: no {key} there")
+
+
 def read_json(path):
-    """The JSON document that a command of gih printed into a file of the results folder."""
+    """The JSON object that a command of gih printed into a file of the results folder."""
     try:
-        return json.loads(path.read_text())
+        found = json.loads(path.read_text(), object_pairs_hook=lambda pairs: Answer(path, pairs))
     except (OSError, ValueError) as error:
         raise RunFileError(f"{path}: not an answer of gih: {error}") from None
+    if not isinstance(found, Answer):
+        raise RunFileError(f"{path}: not an answer of gih: no JSON object")
+    return found
 
 
 def main(description, make):

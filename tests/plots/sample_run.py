@@ -105,6 +105,7 @@ def published(path, facts, *, a=1.0, loss=0.0, swap=False, full=False, steps=Non
     write(path, names, log)
 
 
+TRAINED = (30, 100, 300, 1000, 3000, 10000)  # lengths of gih_error and partial
 LENGTHS = (100, 200, 400, 800, 1600, 3200)
 STAR = 3  # of S* = {1,2} among the subsets of three heads, degree 2
 
@@ -176,11 +177,23 @@ def of_length(path, *, power=-1.0):
         "c": [np.ones(7) + steps], "w": [4 * np.eye(3) + steps[:, :, None]], "a": [6 + steps[:, 0]]})
 
 
-def predictions(length, *, power=-0.5):
-    """What `gih evaluate --json` says of sequences of this length, in part."""
-    tv = length ** power
-    return {"measures": {"model": {"tv": {"mean": tv, "error": tv / 50},
-                                   "kl": {"mean": tv * tv, "error": tv * tv / 30}}}}
+def in_theory_time(path, *, selected="110", stop=1.0, changes=None):
+    """A run of experiments/gih_error at the length in its name: three stages that end as the theorem
+    has it, or with `stop` times its a, and its checks; `changes` may change some."""
+    length = int(path.name.split(".")[0].removeprefix("length"))
+    names = codes(3, 2)
+    c = np.full((2, len(names)), 0.01)
+    c[1] = 0.01 * length ** -1.5
+    c[1, names.index(selected)] = 0.02
+    w = np.stack([8 * np.eye(3), (np.log(length) + 5) * np.eye(3)])
+    a = [length ** -1.5, stop * np.log(length) / 8]
+    write(path, names, {
+        "stage": np.repeat([1, 2, 3], 2)[None], "step": [[0, 9] * 3], "time": [[0, 9.0] * 3],
+        "train_loss": np.full((1, 6), 0.5), "validation_loss": np.full((1, 6), np.nan),
+        "c": [c, c[[1, 1]], c[[1, 1]]], "w": [w[[0, 0]], w, w[[1, 1]]], "a": [[a[0]] * 4 + a]})
+    rows = {name: ("PASS", 0.1, 1) for name in (
+        "sizes", "A.1", "A.2", "S*", "a(0)", "3.6", "E.11", "E.26", "eps", "E.6")}
+    write_checks(path, {**rows, **(changes or {})})
 
 
 # ---- data files ---------------------------------------------------------------------------------
@@ -313,6 +326,9 @@ KINDS = {
     "chain": limit,
     "rpe": rpe,
     **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
+    "alpha001": lambda path: trained(path, selected="001"),
+    **{f"length{length}": in_theory_time for length in TRAINED},
+    **{f"prompt{length}": lambda path: trained(path, selected="010") for length in TRAINED},
     **{f"released_simplified/seed{seed}": lambda path: published(path, facts_published.SIMPLIFIED)
        for seed in range(1, 6)},
     **dict.fromkeys(("epochs10000", "full"),

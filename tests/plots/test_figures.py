@@ -6,6 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
+import sample_answer
 import sample_run
 from figure_case import FigureCase
 
@@ -133,7 +134,7 @@ class Figures(FigureCase):
             sample_run.of_length(self.folder / f"L{length}.h5", power=power)
         for length in (300, 1000, 3000):
             (self.folder / f"predictions_L{length}.json").write_text(
-                json.dumps(sample_run.predictions(length, power=tv)))
+                json.dumps(sample_answer.predictions(length, power=tv)))
 
     def test_limit(self):
         self.lengths()
@@ -175,8 +176,8 @@ class Figures(FigureCase):
             self.assertIn("incomplete", self.draw(script, 2))
 
     def test_help(self):
-        for name in ("fig1", "fig2", "fig3", "fig3_alpha001", "fig8", "fig9", "fig10", "assumptions",
-                     "limit"):
+        for name in ("fig1", "fig2", "fig3", "fig3_alpha001", "fig7", "fig8", "fig9", "fig10",
+                     "assumptions", "limit", "gih_error", "partial"):
             done = self.script(name, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("verdict.txt", done.stdout)

@@ -18,7 +18,6 @@ STAND_IN = f"""#!/usr/bin/python3
 import json, os, pathlib, sys
 sys.path.insert(0, "{SOURCE}/tests/plots")
 sys.dont_write_bytecode = True
-import sample_run
 arguments = sys.argv[1:]
 with open(os.environ["CALLS"], "a") as calls:
     print(*arguments, file=calls)
@@ -26,17 +25,31 @@ if arguments[0] == "verify":  # the synthetic run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
 if arguments[0] == "sample":
     data = pathlib.Path(arguments[arguments.index("-o") + 1])
+    if "--data.length" in arguments:
+        length = arguments[arguments.index("--data.length") + 1]
+    else:  # that of the run, as length100.h5
+        length = pathlib.Path(arguments[arguments.index("--config") + 1]).stem
+    import sample_run
     if data.name in sample_run.SAMPLES:
         sample_run.SAMPLES[data.name](data)
     else:
-        data.write_text(arguments[arguments.index("--data.length") + 1])
+        data.write_text("".join(filter(str.isdigit, length)))
     sys.exit()
 if arguments[0] == "evaluate":
+    import sample_answer
     length = int(pathlib.Path(arguments[arguments.index("--data") + 1]).read_text())
-    parameters = pathlib.Path(arguments[arguments.index("--parameters") + 1])
-    print(json.dumps(sample_run.attention_of(parameters.stem, length)
-                     if "--attention" in arguments else sample_run.predictions(length)))
+    if "--attention" in arguments:
+        import sample_run
+        parameters = pathlib.Path(arguments[arguments.index("--parameters") + 1])
+        print(json.dumps(sample_run.attention_of(parameters.stem, length)))
+    else:
+        print(json.dumps(sample_answer.evaluate(arguments, length)))
     sys.exit()
+if arguments[0] == "information":
+    import sample_answer
+    print(json.dumps(sample_answer.information(arguments)))
+    sys.exit()
+import sample_run
 run = pathlib.Path(arguments[arguments.index("-o" if "-o" in arguments else "--resume") + 1])
 part = run.with_name(run.name + ".part")
 if "BREAK" in os.environ:
@@ -190,8 +203,8 @@ class Reproduce(unittest.TestCase):
 
     def test_a_failed_verdict_is_status_1_and_the_next_figure_is_drawn(self):
         self.gih.write_text(STAND_IN.replace(
-            "sample_run.KINDS.get", 'sample_run.KINDS["diagonal3"] = sample_run.trained\n'
-                                    "sample_run.KINDS.get"))
+            "sample_run.kind(", 'sample_run.KINDS["diagonal3"] = sample_run.trained\n'
+                                    "sample_run.kind("))
         out, _, _ = self.reproduce("fig3_alpha001", "fig9", status=1)
         self.assertIn("FAIL", out)
         self.assertRegex(out, r"(?m)^fig3_alpha001 +\d+  1 of 2 PASS, 1 FAIL$")
@@ -304,6 +317,18 @@ class Reproduce(unittest.TestCase):
                            ('measure "$folder/no" "$folder/one" --', "no command")):
             self.assertIn(part, self.measure(call, status=2)[1])
         self.assertEqual(list(self.folder.glob("no*")), [])
+
+    def test_kernels_are_named_from_the_source_tree(self):
+        _, _, calls = self.reproduce("partial", status=0)
+        trained = [call for call in calls if call.startswith("train")]
+        self.assertEqual(len(trained), 6)
+        kernels = SOURCE / "experiments/partial/share0.3.json"
+        for call in trained:
+            self.assertIn(f"--data.kernels {kernels} ", call)
+        for share in ("0.3", "0.55", "0.8"):
+            made = subprocess.run(["/usr/bin/python3", kernels.with_name("kernels.py"), share],
+                                  capture_output=True, text=True, check=True).stdout
+            self.assertEqual(made, kernels.with_name(f"share{share}.json").read_text())
 
     def test_wrong_use(self):
         for arguments, part in ((["fgi3"], "nearest: fig"), (["fig33"], "nearest: fig3;"),
