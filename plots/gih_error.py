@@ -98,7 +98,7 @@ def draw(measured):
                    markersize=4, linestyle="")
     third.loglog(lengths, measured.sampling, "s", color="black", markersize=3, mfc="white")
     for text, at, colour in (("closed form at $L = \\infty$", (1e8, 0.2), style.SECOND),
-                             ("slope \u22121/8", (3e6, 0.07), style.GREY),
+                             ("slope \u22121/8", (2e5, 0.06), style.GREY),
                              (f"measured, slope {measured.slope(measured.distance):.3f}".replace(
                                  "-", "\u2212"), (2e5, 0.6), style.FIRST),
                              ("GIH to the true law", (1e4, 0.014), "black")):
