@@ -1,4 +1,4 @@
-"""How near the trained transformer comes to the generalised induction head, from RESULTS_FOLDER/L*.h5
+"""How near the trained transformer comes to the generalised induction head, from RESULTS_FOLDER/length*.h5
 and distance_*.json.
 
 (a) 1 - p_S* at the end of stage 1, (b) 1 - prod (sigma^(h)_-h)^2 at the end of stage 2, (c) the mean
@@ -26,10 +26,11 @@ class Measured:
     name = "gih_error"
 
     def __init__(self, folder):
-        self.runs = runfile.read_runs(folder, "L[0-9]*")
-        self.lengths = np.array([float(run.name[1:]) for run in self.runs])
+        self.runs = runfile.read_runs(folder, "length[0-9]*")
+        names = [run.name.removeprefix("length") for run in self.runs]
+        self.lengths = np.array([float(name) for name in names])
         self.unselected, self.unfocused, self.a = np.transpose([ends(run) for run in self.runs])
-        answers = [runfile.read_json(folder / f"distance_{run.name[1:]}.json") for run in self.runs]
+        answers = [runfile.read_json(folder / f"distance_{name}.json") for name in names]
         self.distance, self.error = np.transpose(
             [[answer["distances"]["model"][part] for part in ("mean", "error")]
              for answer in answers])

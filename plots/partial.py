@@ -1,4 +1,4 @@
-"""Where the parents are not the best set to look at, from RESULTS_FOLDER/L*.h5, information_*.json and
+"""Where the parents are not the best set to look at, from RESULTS_FOLDER/prompt*.h5, information_*.json and
 test_*.json.
 
 (a) By how much stage 1 prefers {2} to the parents {1,2}, against L, for three priors; at the right the
@@ -32,8 +32,8 @@ class Measured:
     name = "partial"
 
     def __init__(self, folder):
-        self.runs = runfile.read_runs(folder, "L[0-9]*")
-        self.lengths = np.array([int(run.name[1:]) for run in self.runs])
+        self.runs = runfile.read_runs(folder, "prompt[0-9]*")
+        self.lengths = np.array([int(run.name.removeprefix("prompt")) for run in self.runs])
         self.tests = [runfile.read_json(folder / f"test_{length}.json") for length in self.lengths]
         self.limits = {float(path.stem.split("_")[1]): runfile.read_json(path)
                        for path in sorted(folder.glob("information_*_inf.json"))}

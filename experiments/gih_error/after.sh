@@ -12,8 +12,8 @@ against_gih() {  # RUN
       --against gih --summary --json
 }
 
-for run in "$folder"/L*.h5; do
-  name=${run##*/L}
+for run in "$folder"/length*.h5; do
+  name=${run##*/length}
   measure "${run%.h5}.verify.txt" "$run" -- "$gih" verify --run "$run"
   measure "$folder/distance_${name%.h5}.json" "$run" -- against_gih "$run"
 done

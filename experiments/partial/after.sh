@@ -24,8 +24,8 @@ for share in 0.3 0.55 0.8; do
   measure "$folder/information_${share}_inf.json" "$kernels" -- \
     "$gih" information --kernel "$kernels" --window 3 --degree 2 --json
 done
-for run in "$folder"/L*.h5; do
-  length=${run##*/L}
+for run in "$folder"/prompt*.h5; do
+  length=${run##*/prompt}
   length=${length%.h5}
   sequences=$((length > 1000 ? 4000 : 20000))
   for share in 0.3 0.55 0.8; do

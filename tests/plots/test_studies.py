@@ -71,7 +71,7 @@ class Studies(FigureCase):
     # ---- gih_error ----
     def gih_error(self, **changes):
         for length in (30, 100, 300, 1000, 3000, 10000):
-            sample_run.in_theory_time(self.folder / f"L{length}.h5")
+            sample_run.in_theory_time(self.folder / f"length{length}.h5")
             self.write(f"distance_{length}.json",
                        answer(length, against="gih", only=("gih", "conditional"), **changes))
 
@@ -92,13 +92,13 @@ class Studies(FigureCase):
         self.gih_error()
         for name, changes in (("every condition", {"3.6": ("FAIL", 1, 0)}),
                               ("||y - GIH||_1 obeys", {"E.6": ("UNDECIDED", 1, 0)})):
-            sample_run.in_theory_time(self.folder / "L300.h5", changes=changes)
+            sample_run.in_theory_time(self.folder / "length300.h5", changes=changes)
             failed = self.failed(self.draw("gih_error", 1))
             self.assertEqual(len(failed), 1)
             self.assertIn(name, failed[0])
-        sample_run.in_theory_time(self.folder / "L300.h5", stop=1.05)
+        sample_run.in_theory_time(self.folder / "length300.h5", stop=1.05)
         self.assertIn("stage 3 ends", self.failed(self.draw("gih_error", 1))[0])
-        sample_run.in_theory_time(self.folder / "L300.h5", selected="010")
+        sample_run.in_theory_time(self.folder / "length300.h5", selected="010")
         failed = self.failed(self.draw("gih_error", 1))
         self.assertIn("stage 1 ends", failed[0])
 
@@ -116,7 +116,7 @@ class Studies(FigureCase):
         for share in (0.3, 0.55, 0.8):
             self.write(f"information_{share}_inf.json", preference(share, finite=False))
         for length in (30, 100, 300, 1000, 3000, 10000):
-            sample_run.trained(self.folder / f"L{length}.h5", selected=selected)
+            sample_run.trained(self.folder / f"prompt{length}.h5", selected=selected)
             known = {"bayes": (0.5, 0), "model": (1.35, 0.007), **excess}
             self.write(f"test_{length}.json", {
                 "star": answer(length, against="bayes", only=("gih", "bayes", "conditional"), rest=0.007,
