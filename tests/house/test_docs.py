@@ -209,7 +209,8 @@ class Docs(unittest.TestCase):
                             self.assertIn(word, names, f"{page.name}: {text}")
         rows = re.findall(r"^\| `experiments/reproduce.sh (\w+)` \|",
                           (SOURCE / "docs/reproducing.md").read_text(), re.M)
-        described = re.findall(r"^## (\w+):", (SOURCE / "docs/figures.md").read_text(), re.M)
+        described = [name for page in ("figures.md", "studies.md")
+                     for name in re.findall(r"^## (\w+):", (SOURCE / "docs" / page).read_text(), re.M)]
         self.assertGreaterEqual(len(described), 5)
         self.assertLessEqual(set(described), set(names))
         self.assertEqual(sorted(rows), sorted(described))
