@@ -117,15 +117,24 @@ Step take_step(StageRun& run, Stepper& stepper,
   Step taken{State(x.size()), State(x.size()), t, h};
   const std::string remedy =
       fmt::format("a larger stage.{}.tolerance or method gd", run.state.stage);
-  while (stepper.try_step(rate, x, v, taken.t, taken.x, taken.v, taken.next) == odeint::fail) {
-    // odeint counts a step whose error is not a number as accepted, and goes on shrinking for ever.
-    if (!(taken.next > 1e-15 * std::max(1.0, t))) {
-      fail(run, fmt::format("at time {} the flow needs steps below {:.3g}", t, taken.next), remedy);
+  for (;;) {
+    const double tried = taken.next;
+    const bool accepted =
+        stepper.try_step(rate, x, v, taken.t, taken.x, taken.v, taken.next) != odeint::fail;
+    // odeint accepts a step whose error is not a number. A trial point can be out of bounds where
+    // the flow is not: after a long rise of log p_S a step that fits it ends far above log 1.
+    const bool finite = all_finite(taken.x) && all_finite(taken.v);
+    if (accepted && finite) break;
+    if (!finite) {
+      taken.t = t;
+      taken.next = 0.2 * tried;
     }
-  }
-  if (!all_finite(taken.x) || !all_finite(taken.v)) {
-    fail(run, fmt::format("after time {} a parameter or its velocity is not finite", t),
-         smaller_steps(run));
+    if (taken.next > 1e-15 * std::max(1.0, t)) continue;
+    if (!finite) {
+      fail(run, fmt::format("after time {} a parameter or its velocity is not finite", t),
+           smaller_steps(run));
+    }
+    fail(run, fmt::format("at time {} the flow needs steps below {:.3g}", t, taken.next), remedy);
   }
   if (run.state.step >= most_steps) {
     fail(run, fmt::format("at time {} the flow has taken {} steps", t, most_steps), remedy);

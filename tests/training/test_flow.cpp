@@ -159,6 +159,33 @@ TEST_CASE("descent tends to the flow as its rate falls: the difference halves wi
   }
 }
 
+TEST_CASE("a subset that was lost by hundreds of orders of magnitude comes back in its time") {
+  // d_t log(p_1 / p_0) = 10 (a - 20) and a = t: the logarithm falls to -2000 and is 0 at t = 40. A
+  // step that fits the fall and the rise ends far above log p = 0, where exp overflows.
+  struct Returning final : Objective {
+    double loss(const Parameters&) override { return 1.0; }
+    Evaluation evaluate(const Parameters& at, Blocks, bool) override {
+      Evaluation result{1.0, at};
+      const Eigen::VectorXd p = at.p();
+      result.gradient.c[0] = 5.0 * (at.a - 20.0) * p[1] * at.c[0];
+      result.gradient.c[1] = -5.0 * (at.a - 20.0) * p[0] * at.c[1];
+      result.gradient.a = -1.0;
+      return result;
+    }
+  } objective;
+  Parameters theta;
+  theta.w = Matrix::Zero(1, 1);
+  theta.c = Eigen::VectorXd::Constant(2, 0.01);
+  theta.a = 0.0;
+  TrainState state = initial_state(theta);
+  REQUIRE(train({flow({.c = true, .a = true}, 60.0, 1e-8)}, 1, objective, nullptr, state, go_on));
+  REQUIRE(state.log.size() == 61);
+  CHECK(state.log[20].theta.p()[1] == 0.0);  // e^-2000
+  CHECK(state.log[40].theta.p()[1] == doctest::Approx(0.5).epsilon(1e-4));
+  CHECK(state.log[60].theta.p()[0] == 0.0);
+  CHECK(state.theta.C_D() == doctest::Approx(theta.C_D()).epsilon(1e-6));
+}
+
 TEST_CASE("a velocity that is not a number ends the run with its place") {
   struct Broken final : Objective {
     double loss(const Parameters&) override { return 1.0; }
