@@ -186,7 +186,14 @@ void focus_sums(const RunView& run, Check& check) {
     const Eigen::VectorXd first = stage.rows.front().theta.w.rowwise().sum();
     for (const LogRow& row : stage.rows) {
       const Eigen::VectorXd now = row.theta.w.rowwise().sum();
-      for (Eigen::Index h = 0; h < now.size(); ++h) check.tally.equal(now[h], first[h]);
+      for (Eigen::Index h = 0; h < now.size(); ++h) {
+        if (stage.stage.method == "flow") {
+          // Over its long steps the rounding of the gradient adds up.
+          check.tally.at_most(std::abs(now[h] - first[h]), 10.0 * stage.stage.tolerance);
+        } else {
+          check.tally.equal(now[h], first[h]);
+        }
+      }
     }
   }
 }
@@ -282,7 +289,8 @@ const RunRow run_rows[] = {
     {"III.rises", "a rises in stage III", "Theorem 3.6, III", false, a_rises},
     {"III.regimes", "a grows at first more than ten times as fast as at last", "Theorem 3.6, III",
      false, two_regimes},
-    {"rows", "sum_i w^(h)_{-i} of every head is conserved", "ours, from E.15", true, focus_sums},
+    {"rows", "sum_i w^(h)_{-i} of every head is conserved, in a flow within 10 tolerances",
+     "ours, from E.15", true, focus_sums},
     {"blocks", "each stage moves nothing but what it trains", "B.1", true, frozen_blocks},
     {"loss", "the training loss never rises between log rows", "3.4", false, loss_falls},
 };

@@ -112,7 +112,11 @@ class Claims(Verify):
             (("--kernels is for",), "--claims", "C.4", "--kernels", "5"),
             (("--kernels 1",), "--data.alpha", "1", "--kernels", "1"),
             (("--no-save is for --run",), "--data.alpha", "1", "--no-save"),
+            (("--rates is for --run",), "--rates", "--data.alpha", "1"),
+            (("--rates is for --run",), "--rates", "--run", "r.h5", "--kernels", "5"),
+            (("--rates is for --run",), "--rates", "--run", "r.h5", "--no-save"),
             (("none.h5: cannot open",), "--run", "none.h5"),
+            (("none.h5: cannot open",), "--rates", "--run", "none.h5"),
             (("small.ini",), "--run", "small.ini"),
         ]:
             with self.subTest(arguments=arguments):
@@ -233,6 +237,52 @@ class Runs(Verify):
         before = self.listing()
         self.verify("--run", "run.h5", "--kernels", 50, "--no-save")
         self.assertEqual(self.listing(), before)
+
+    def test_rates(self):
+        # Long enough for p to be on S*, as the prediction of stage 2 has it.
+        self.put("sharp.ini", SHARP.replace("c = 1\n", "c = 0.01\n").replace(
+            "epochs = 60\nlearning-rate = 10", "method = flow\ntime = 300"))
+        self.train("run.h5", "-q", config="sharp.ini")
+        before = self.listing()
+        document = json.loads(self.gih("verify", "--run", "run.h5", "--rates", "--json")[0],
+                              parse_constant=never)
+        self.assertEqual(set(document), {"S_star", "I_star", "gap", "rates"})
+        self.assertEqual(document["S_star"], "10")
+        self.assertGreater(document["I_star"], document["gap"])
+        named = {}
+        for row in document["rates"]:
+            self.assertEqual(set(row), {"stage", "of", "from", "to", "value", "measured",
+                                        "predicted", "bound"})
+            named.setdefault((row["stage"], row["of"]), []).append(row)
+        self.assertEqual(set(named), {(1, "10/00"), (1, "10/01"), (2, "head 1"), (3, "a")})
+        for (stage, _), rows in named.items():
+            self.assertEqual(len(rows), 299 if stage == 1 else 60)  # of a flow; one an epoch
+            for row in rows:
+                within = 0.02 if stage == 3 else 0.01  # Euler steps that raise a by 0.05
+                self.assertLess(abs(row["measured"] / row["predicted"] - 1), within, row)
+                self.assertEqual(row["bound"] is None, stage == 3)
+                if stage < 3:
+                    self.assertGreater(row["measured"], row["bound"])
+        lines = self.gih("verify", "--run", "run.h5", "--rates")[0].splitlines()
+        self.assertRegex(lines[0], r"^S\* = 10, I\* = 0\.\d+, gap = 0\.\d+ of the run's own 200 kernels$")
+        self.assertEqual(len(lines), 3 + 4)
+        self.assertRegex(lines[-1], r"^3 +a +60 +\S+ +\S+  \S+ to 1\.0\d\d\d +-$")
+        self.assertEqual(self.listing(), before)
+
+    def test_a_flow_keeps_the_sums_of_w_within_its_tolerance(self):
+        # Its steps at the end are of a size at which rounding of the gradient adds up.
+        self.put("sharp.ini", SHARP.replace("""[stage.2]
+train = w
+epochs = 60
+""", """[stage.2]
+train = w
+method = flow
+time = 1e12
+"""))
+        self.train("run.h5", "-q", config="sharp.ini")
+        rows = self.verify("--run", "run.h5", "--kernels", 50, "--no-save")
+        self.assertEqual(rows["rows"]["verdict"], "PASS", rows["rows"])
+        self.assertLess(rows["rows"]["slack"], 1e-7 - 1e-10)
 
     def test_what_must_hold_and_what_is_reported(self):
         self.train("run.h5", "-q")

@@ -12,9 +12,11 @@
 #include "gih/theory/claims.hpp"
 #include "gih/theory/gih_distance.hpp"
 #include "gih/theory/growth_checks.hpp"
+#include "gih/theory/growth_rates.hpp"
 #include "gih/theory/run_checks.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "rates.hpp"
 
 namespace gih::cli {
 namespace {
@@ -188,9 +190,15 @@ int verify_configuration(const Arguments& arguments) {
   return report(lines, arguments.has("json"), closing(conditions));
 }
 
-int verify_run(const Arguments& arguments) {
+/// A finished run, and what it was made from.
+struct Finished {
+  RunFile run;
+  Setup setup;
+};
+
+Finished finished_run(const Arguments& arguments) {
   const std::string path = arguments.get("run");
-  const RunFile run = read_run(path);
+  RunFile run = read_run(path);
   if (!run.complete) throw InputError(path + ": is unfinished; gih train --resume ends it");
   std::vector<Assignment> keys;
   for (const Assignment& key : read_ini(run.config, path)) {
@@ -199,7 +207,19 @@ int verify_run(const Arguments& arguments) {
   }
   const Settings settings = resolve(keys);
   require_simplified(settings, "gih verify");
-  const Setup setup = setup_of(settings, run.state.log.front().theta, arguments);
+  const Parameters first = run.state.log.front().theta;
+  return {std::move(run), setup_of(settings, first, arguments)};
+}
+
+int verify_rates(const Arguments& arguments) {
+  const auto [run, setup] = finished_run(arguments);
+  print_rates(growth_rates(setup, run.state.log), setup, arguments.has("json"));
+  return 0;
+}
+
+int verify_run(const Arguments& arguments) {
+  const std::string path = arguments.get("run");
+  const auto [run, setup] = finished_run(arguments);
   const auto measured = measure(setup);
   if (!measured) return exit_interrupted;
   const PriorFacts& facts = *measured;
@@ -258,7 +278,12 @@ int run_verify(const Arguments& arguments) {
   if (arguments.has("no-save") && !arguments.has("run")) {
     throw InputError("--no-save is for --run: nothing else is saved");
   }
+  if (arguments.has("rates") &&
+      (!arguments.has("run") || arguments.has("kernels") || arguments.has("no-save"))) {
+    throw InputError("--rates is for --run alone, with neither --kernels nor --no-save");
+  }
   if (arguments.has("claims")) return verify_claims(arguments);
+  if (arguments.has("rates")) return verify_rates(arguments);
   return arguments.has("run") ? verify_run(arguments) : verify_configuration(arguments);
 }
 
@@ -273,6 +298,7 @@ const Command verify_command{
     {{"claims", "all|ID,ID", "the definitions, lemmas and theorems, each with a counter-example"},
      {"run", "RUN.h5",
       "did the training do what the theorem says; written into the file's /checks"},
+     {"rates", "", "how fast did c, w and a of the run grow, beside the predicted rates"},
      {"kernels", "COUNT", "kernels of the prior for means over it (default 2000)"},
      {"no-save", "", "leave the run file as it is"},
      {"list", "", "the table of claims, in Markdown"},
