@@ -21,7 +21,8 @@ _COLOURS = ("#000000", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#
 _DASHES = ((0, (1, 1.2)), (0, (4, 1.5)), "-", (0, (6, 1.5, 1, 1.5)),
            (0, (2, 1)), (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
-# For whatever is not a subset.
+# For whatever is not a subset: any number of curves, two of them, or what stands back.
+SERIES = _COLOURS[:7]
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#999999"
 
 # Fill of a box that holds a token, whose number stands in it in black.
