@@ -21,36 +21,44 @@ sys.dont_write_bytecode = True
 arguments = sys.argv[1:]
 with open(os.environ["CALLS"], "a") as calls:
     print(*arguments, file=calls)
+def after(option):
+    return pathlib.Path(arguments[arguments.index(option) + 1])
+if "--rates" in arguments:
+    import sample_studies
+    print(json.dumps(sample_studies.verify_rates(after("--run").stem)))
 if arguments[0] == "verify":  # the synthetic run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
 if arguments[0] == "sample":
-    data = pathlib.Path(arguments[arguments.index("-o") + 1])
+    data = after("-o")
     if "--data.length" in arguments:
-        length = arguments[arguments.index("--data.length") + 1]
+        length = str(after("--data.length"))
     else:  # that of the run, as length100.h5
-        length = pathlib.Path(arguments[arguments.index("--config") + 1]).stem
-    import sample_run
+        length = after("--config").stem
+    import sample_run, sample_studies
     if data.name in sample_run.SAMPLES:
         sample_run.SAMPLES[data.name](data)
     else:
         data.write_text("".join(filter(str.isdigit, length)))
     sys.exit()
 if arguments[0] == "evaluate":
-    import sample_answer
-    length = int(pathlib.Path(arguments[arguments.index("--data") + 1]).read_text())
+    if after("--data").name == "fresh.data":
+        import sample_studies
+        print(json.dumps(sample_studies.fresh(after("--parameters").stem)))
+        sys.exit()
+    length = int(after("--data").read_text())
     if "--attention" in arguments:
         import sample_run
-        parameters = pathlib.Path(arguments[arguments.index("--parameters") + 1])
-        print(json.dumps(sample_run.attention_of(parameters.stem, length)))
+        print(json.dumps(sample_run.attention_of(after("--parameters").stem, length)))
     else:
+        import sample_answer
         print(json.dumps(sample_answer.evaluate(arguments, length)))
     sys.exit()
 if arguments[0] == "information":
     import sample_answer
     print(json.dumps(sample_answer.information(arguments)))
     sys.exit()
-import sample_run
-run = pathlib.Path(arguments[arguments.index("-o" if "-o" in arguments else "--resume") + 1])
+import sample_run, sample_studies
+run = after("-o" if "-o" in arguments else "--resume")
 part = run.with_name(run.name + ".part")
 if "BREAK" in os.environ:
     sys.exit(4)
