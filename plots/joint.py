@@ -24,6 +24,7 @@ KINDS = {"staged": "staged, 9,700 last tokens", "joint": "joint, 9,700 last toke
 JOINT = ("joint", "few", "sequential")
 COLOURS = dict(zip(KINDS, ("black", style.FIRST, style.SERIES[1], style.SERIES[4])))
 DASHES = dict(zip(SEEDS, ("-", (0, (4, 1.5)), (0, (1, 1.2)))))
+MARKERS = dict(zip(SEEDS, "osD"))
 MEASURES = {"loss": "loss (2.1)", "tv": "total variation"}
 
 # Not from theory. HALF: more than all other subsets together. STRAIGHT: as in fig3. CLEAR: standard
@@ -114,15 +115,18 @@ def draw_path(axes, measured, value):
 
 
 def draw_fresh(axes, measured):
-    axes.set_title("(d) fresh sequences: less staged training (seeds: \u25cf \u25a0 \u25c6)")
+    axes.set_title("(d) fresh sequences: less staged training")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_yscale("symlog", linthresh=3e-4)
     for at, measure in enumerate(MEASURES):
         for shift, kind in zip((-0.25, 0, 0.25), JOINT):
             for seed in SEEDS:
                 mean, error = measured.less(kind, "staged", seed, measure)
-                axes.errorbar(at + shift + 0.06 * (seed - 2), mean, yerr=error, marker="osD"[seed - 1],
+                axes.errorbar(at + shift + 0.06 * (seed - 2), mean, yerr=error, marker=MARKERS[seed],
                               markersize=3.5, color=COLOURS[kind], linewidth=1, linestyle="")
+    for seed in SEEDS:
+        axes.plot([], [], MARKERS[seed], color=style.GREY, markersize=3.5, label=f"seed {seed}")
+    axes.legend(loc="upper center", handlelength=1)
     axes.set_xticks(range(len(MEASURES)), MEASURES.values())
     axes.set_yticks([-1e-3, -1e-4, 0, 1e-4, 1e-3, 1e-2],
                     [r"$-10^{-3}$", r"$-10^{-4}$", "0", "$10^{-4}$", "$10^{-3}$", "$10^{-2}$"])

@@ -106,17 +106,11 @@ def one_parent_run(path, *, selected=None, weight=6.0, **verdicts):
         "w": [w, turned, np.tile(turned[-1], (count, 1, 1))],
         "a": [np.full(2 * count, 0.01), a]})
     sample_run.write_checks(path, {name: (verdicts.get(name, "PASS"), 0, 1)
-                                   for name in ("E.2", "III.rises", "E.6")})
+                                   for name in ("S*", "selected", "E.2", "III.rises", "E.6")})
 
 
 def parent(lag):
     return "".join("1" if h == lag else "0" for h in (1, 2, 3))
-
-
-# ---- of all -------------------------------------------------------------------------------------
-def verify_rates(name):
-    """The answer of `gih verify --rates --json` on a run of this name."""
-    return {"S_star": parent(LAGS[name]), "rates": []} if name in LAGS else rates(name)
 
 
 sample_run.KINDS.update({

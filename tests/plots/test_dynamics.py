@@ -31,26 +31,21 @@ class Dynamics(FigureCase):
         self.assertIn("base 0.06 %", verdicts)
         self.assertIn("base all hold", verdicts)
 
-    def test_rates_sees_each_error(self):
-        for stage in (1, 2, 3):
-            error = [0.6, 0.2, 0.01]
-            error[stage - 1] = 20.0
-            self.rates(error=error)
-            verdicts = self.draw("rates", 1)
-            self.assertEqual(len(self.failed(verdicts)), 1)
-            self.assertEqual(self.verdict(verdicts, f"stage {stage}: "
-                                          + ("a grows" if stage == 3 else "log(c" if stage == 1 else "the odds")),
-                             "FAIL")
-        # Of second order in a(0), and below the bounds.
-        self.rates(power=2.0)
-        self.assertEqual(len(self.failed(self.draw("rates", 1))), 3)
-        self.rates(bound=1.2)
+    def test_rates_sees_errors(self):
+        self.rates(error=(20.0, 20.0, 20.0))
         failed = self.failed(self.draw("rates", 1))
-        self.assertTrue(all("below the theorem's bound" in line for line in failed))
-        self.assertEqual(len(failed), 2)
+        self.assertEqual(len(failed), 3)
+        self.assertTrue(all("at the predicted rate" in line for line in failed), failed)
+        # Of second order in a(0), and below the bounds.
+        self.rates(power=2.0, bound=1.2)
+        failed = self.failed(self.draw("rates", 1))
+        self.assertEqual(sum("the theorem's bound" in line for line in failed), 2)
+        self.assertEqual(sum("slope 1" in line for line in failed), 2)
+        self.assertEqual(len(failed), 4, failed)
         # The prediction is good at a(0) = 0.5 in one of the two stages.
         self.rates(error=(0.6, 0.05, 0.01))
         failed = self.failed(self.draw("rates", 1))
+        self.assertEqual(len(failed), 1, failed)
         self.assertIn("off by over 5 %", failed[0])
         self.assertIn("stage 2 +2.50 % to +2.50 %", failed[0])
 
@@ -86,23 +81,21 @@ class Dynamics(FigureCase):
         self.assertEqual(len(verdicts.splitlines()), 9)
         self.assertEqual(self.failed(verdicts), [])
 
-    def test_joint_sees_one_run_that_is_off(self):
-        for change, part in (({"p": 0.4}, "p_110 > 0.5"), ({"bend": 4.0}, "straight in log t"),
-                             ({"heads_at": 1.0}, "half-way with p_110")):
-            self.joint({"few2": change})
-            failed = self.failed(self.draw("joint", 1))
-            self.assertEqual(len(failed), 1, failed)
-            self.assertIn(part, failed[0])
+    def test_joint_sees_runs_that_are_off(self):
+        self.joint({"few2": {"p": 0.4}, "joint1": {"bend": 4.0}, "sequential3": {"heads_at": 1.0}})
+        failed = self.failed(self.draw("joint", 1))
+        self.assertEqual(len(failed), 3, failed)
+        for line, part in zip(failed, ("p_110 > 0.5", "half-way with p_110", "straight in log t")):
+            self.assertIn(part, line)
 
     def test_joint_compares_the_losses_on_both_terms(self):
-        def failed(**shares):
-            self.joint(shares={**sample_studies.FRESH, **shares})
-            return self.failed(self.draw("joint", 1))
-
-        for lines, part in ((failed(few=0.15), "equal sequences"), (failed(sequential=0.05), "equal tokens"),
-                            (failed(staged=0.15), "3 standard errors")):
-            self.assertEqual(len(lines), 2, lines)  # loss and total variation
-            self.assertTrue(all(part in line for line in lines), lines)
+        for share, part in (({"few": 0.15}, "equal sequences"),
+                            ({"sequential": 0.05}, "equal tokens"),
+                            ({"staged": 0.15}, "3 standard errors")):
+            self.joint(shares={**sample_studies.FRESH, **share})
+            failed = self.failed(self.draw("joint", 1))
+            self.assertEqual(len(failed), 2, failed)  # loss and total variation
+            self.assertTrue(all(part in line for line in failed), failed)
 
     def test_joint_needs_what_was_measured(self):
         self.joint()
@@ -114,10 +107,9 @@ class Dynamics(FigureCase):
         self.assertIn("fresh.data: no data file", self.draw("joint", 2))
 
     # ---- one_parent ----
-    def one_parent(self, change={}, star={}):
+    def one_parent(self, change={}):
         for name in sample_studies.LAGS:
             sample_studies.one_parent_run(self.folder / f"{name}.h5", **change.get(name, {}))
-            self.put(f"{name}.rates.json", {**sample_studies.verify_rates(name), **star.get(name, {})})
 
     def test_one_parent(self):
         self.one_parent()
@@ -126,25 +118,21 @@ class Dynamics(FigureCase):
         self.assertEqual(self.failed(verdicts), [])
         self.assertIn("in 18 of 18 runs", verdicts)
 
-    def test_one_parent_sees_one_run_that_is_off(self):
-        name = "lag2_degree1_seed3"
-        for change, part in (({"selected": "100"}, "p_{r} > 0.99"), ({"weight": 4.0}, "weight over 0.99"),
-                             ({"E.2": "FAIL"}, "head r on lag r rises"), ({"E.6": "FAIL"}, "Lemma E.6"),
-                             ({"III.rises": "FAIL"}, "a rises")):
-            self.one_parent({name: change})
-            failed = self.failed(self.draw("one_parent", 1))
-            self.assertEqual(len(failed), 1, failed)
-            self.assertIn(part, failed[0])
-        self.one_parent(star={name: {"S_star": "001"}})
-        self.assertIn(f"{name} 001", self.failed(self.draw("one_parent", 1))[0])
+    def test_one_parent_sees_runs_that_are_off(self):
+        self.one_parent({"lag2_degree1_seed3": {"selected": "100"}, "lag1_degree2_seed1": {"S*": "UNDECIDED"},
+                         "lag3_degree2_seed2": {"weight": 4.0}})
+        failed = self.failed(self.draw("one_parent", 1))
+        self.assertEqual(len(failed), 3, failed)
+        for line, part in zip(failed, ("in 16 of 18 runs", "p_{r} > 0.99", "weight over 0.99")):
+            self.assertIn(part, line)
+        self.one_parent({"lag1_degree1_seed1": {"E.2": "FAIL"}, "lag1_degree1_seed2": {"III.rises": "FAIL"},
+                         "lag1_degree1_seed3": {"E.6": "FAIL"}})
+        failed = self.failed(self.draw("one_parent", 1))
+        self.assertEqual(len(failed), 3, failed)
+        self.assertTrue(all("in 17 of 18 runs" in line for line in failed), failed)
 
-    def test_one_parent_needs_what_was_measured(self):
+    def test_one_parent_wants_its_own_names(self):
         self.one_parent()
-        (self.folder / "lag1_degree1_seed1.rates.json").write_text("{}")
-        self.assertIn("lag1_degree1_seed1.rates.json: not an answer", self.draw("one_parent", 2))
-        (self.folder / "lag1_degree1_seed1.rates.json").unlink()
-        self.assertIn("cannot be read", self.draw("one_parent", 2))
-        sample_studies.one_parent_run(self.folder / "lag1_degree1_seed1.h5")
         (self.folder / "lag1_degree1_seed1.h5").rename(self.folder / "lagging.h5")
         self.assertIn("lagging.h5: not named", self.draw("one_parent", 2))
 

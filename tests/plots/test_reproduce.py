@@ -23,41 +23,36 @@ with open(os.environ["CALLS"], "a") as calls:
     print(*arguments, file=calls)
 def after(option):
     return pathlib.Path(arguments[arguments.index(option) + 1])
-if "--rates" in arguments:
-    import sample_studies
-    print(json.dumps(sample_studies.verify_rates(after("--run").stem)))
-if arguments[0] == "verify":  # the synthetic run has its checks already
+if arguments[0] == "verify" and "--rates" not in arguments:  # the run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
+if arguments[0] == "information":
+    import sample_answer
+    print(json.dumps(sample_answer.information(arguments)))
+    sys.exit()
+if arguments[0] == "evaluate" and after("--data").name != "fresh.data" and "--attention" not in arguments:
+    import sample_answer
+    print(json.dumps(sample_answer.evaluate(arguments, int(after("--data").read_text()))))
+    sys.exit()
+import sample_run, sample_studies
+if arguments[0] == "verify":
+    print(json.dumps(sample_studies.rates(after("--run").stem)))
+    sys.exit()
 if arguments[0] == "sample":
     data = after("-o")
-    if "--data.length" in arguments:
-        length = str(after("--data.length"))
-    else:  # that of the run, as length100.h5
-        length = after("--config").stem
-    import sample_run, sample_studies
+    # A length that is not an option is that of the run, as length100.h5.
+    length = str(after("--data.length")) if "--data.length" in arguments else after("--config").stem
     if data.name in sample_run.SAMPLES:
         sample_run.SAMPLES[data.name](data)
     else:
         data.write_text("".join(filter(str.isdigit, length)))
     sys.exit()
 if arguments[0] == "evaluate":
+    parameters = after("--parameters").stem
     if after("--data").name == "fresh.data":
-        import sample_studies
-        print(json.dumps(sample_studies.fresh(after("--parameters").stem)))
-        sys.exit()
-    length = int(after("--data").read_text())
-    if "--attention" in arguments:
-        import sample_run
-        print(json.dumps(sample_run.attention_of(after("--parameters").stem, length)))
+        print(json.dumps(sample_studies.fresh(parameters)))
     else:
-        import sample_answer
-        print(json.dumps(sample_answer.evaluate(arguments, length)))
+        print(json.dumps(sample_run.attention_of(parameters, int(after("--data").read_text()))))
     sys.exit()
-if arguments[0] == "information":
-    import sample_answer
-    print(json.dumps(sample_answer.information(arguments)))
-    sys.exit()
-import sample_run, sample_studies
 run = after("-o" if "-o" in arguments else "--resume")
 part = run.with_name(run.name + ".part")
 if "BREAK" in os.environ:
