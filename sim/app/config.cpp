@@ -128,16 +128,22 @@ std::vector<Assignment> read_ini(const std::string& text, const std::string& nam
   return found;
 }
 
+const KeyRow& key_row(const Assignment& assignment) {
+  const auto [stage, pattern] = split_stage(assignment.key);
+  const auto& table = key_table();
+  const auto row = std::find_if(table.begin(), table.end(),
+                                [&, p = pattern](const KeyRow& r) { return p == r.name; });
+  if (row == table.end() || is_stage_row(*row) != (stage > 0)) unknown_key(assignment);
+  return *row;
+}
+
 Settings resolve(const std::vector<Assignment>& assignments) {
   Settings settings;
   std::vector<std::string> given;
   std::map<int, std::string> stage_place;
   for (const Assignment& assignment : assignments) {
-    const auto [stage, pattern] = split_stage(assignment.key);
-    const auto& table = key_table();
-    const auto row = std::find_if(table.begin(), table.end(),
-                                  [&, p = pattern](const KeyRow& r) { return p == r.name; });
-    if (row == table.end() || is_stage_row(*row) != (stage > 0)) unknown_key(assignment);
+    const KeyRow& row = key_row(assignment);
+    const int stage = split_stage(assignment.key).first;
     Stage* target = nullptr;
     if (stage > 0) {
       if (settings.schedule.size() < static_cast<std::size_t>(stage)) {
@@ -146,11 +152,11 @@ Settings resolve(const std::vector<Assignment>& assignments) {
       stage_place.emplace(stage, assignment.place);
       target = &settings.schedule[static_cast<std::size_t>(stage - 1)];
     }
-    if (!row->set({settings, target}, assignment.value)) {
+    if (!row.set({settings, target}, assignment.value)) {
       const bool is_option = assignment.place.starts_with("--");
       throw InputError(fmt::format(
           "{}{} = {}: must be {}", is_option ? "" : assignment.place + ": ",
-          is_option ? assignment.place : assignment.key, assignment.value, row->accepted));
+          is_option ? assignment.place : assignment.key, assignment.value, row.accepted));
     }
     given.push_back(assignment.key);
   }

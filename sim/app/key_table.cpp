@@ -68,10 +68,11 @@ const std::vector<KeyRow>& key_table() {
       {"data.file", "the path of a data file (no # and no surrounding blanks), or empty",
        "tokens from a data file or JSON instead of drawn ones; vocabulary, length and parents "
        "follow it",
-       [](K k, T t) { return set_path(t, k.settings.file); }, [](S s, G) { return s.file; }},
+       [](K k, T t) { return set_path(t, k.settings.file); }, [](S s, G) { return s.file; }, true},
       {"data.kernels", "the path of a kernel file (no # and no surrounding blanks), or empty",
        "kernels (JSON or data file) for data.prior = file; vocabulary and parents follow it",
-       [](K k, T t) { return set_path(t, k.settings.kernels); }, [](S s, G) { return s.kernels; }},
+       [](K k, T t) { return set_path(t, k.settings.kernels); }, [](S s, G) { return s.kernels; },
+       true},
       // ---- model ----
       {"model.variant", "simplified or full",
        "the disentangled transformer (2.5), or with W_Q, W_K, W_V and residual block (B.2)",
@@ -196,7 +197,7 @@ const std::vector<KeyRow>& key_table() {
       {"init.file", "the path of a run file (no # and no surrounding blanks), or empty",
        "start from the parameters of another run instead",
        [](K k, T t) { return set_path(t, k.settings.init_file); },
-       [](S s, G) { return s.init_file; }},
+       [](S s, G) { return s.init_file; }, true},
       {"init.step", "last, or STAGE:STEP of a log row", "which row of init.file",
        [](K k, T t) { return set_init_step(t, k.settings); },
        [](S s, G) {

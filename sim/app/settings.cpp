@@ -266,10 +266,13 @@ double training_bytes(const Settings& settings) {
   return bytes;
 }
 
+double memory_limit(const Settings& settings) {
+  return settings.memory_bytes > 0.0 ? settings.memory_bytes
+                                     : settings.memory_percent / 100.0 * machine_bytes();
+}
+
 void check_memory(const Settings& settings, double bytes) {
-  const double limit = settings.memory_bytes > 0.0
-                           ? settings.memory_bytes
-                           : settings.memory_percent / 100.0 * machine_bytes();
+  const double limit = memory_limit(settings);
   if (bytes > limit) {
     throw InputError(
         fmt::format("this run may need {:.3g} GB, above run.max-memory = {:.3g} GB: use fewer or "

@@ -159,7 +159,7 @@ void check_writable_target(const fs::path& path, bool overwrite) {
   }
 }
 
-OutputLock::OutputLock(const fs::path& path) : lock_(path) {
+OutputLock::OutputLock(const fs::path& path, const char* held) : lock_(path) {
   lock_ += ".lock";
   for (;;) {
     Descriptor fd(restarted(
@@ -175,7 +175,7 @@ OutputLock::OutputLock(const fs::path& path) : lock_(path) {
     if (restarted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
       const int error = errno;
       if (error == EWOULDBLOCK) {
-        throw InputError(path.string() + ": another process is writing it");
+        throw Busy(fmt::format("{}: {}", path.string(), held));
       }
       // A file system without locks: every write is whole anyway, so a second writer wastes its
       // time but breaks nothing, and refusing would shut out such file systems altogether.
@@ -183,10 +183,10 @@ OutputLock::OutputLock(const fs::path& path) : lock_(path) {
     }
     // Between open and flock the former holder may have removed the file: then this lock is on a
     // file without a name, and the next process would lock a new one.
-    struct stat held {};
+    struct stat locked {};
     struct stat named {};
-    if (::fstat(fd.get(), &held) == 0 && ::stat(lock_.c_str(), &named) == 0 &&
-        held.st_dev == named.st_dev && held.st_ino == named.st_ino) {
+    if (::fstat(fd.get(), &locked) == 0 && ::stat(lock_.c_str(), &named) == 0 &&
+        locked.st_dev == named.st_dev && locked.st_ino == named.st_ino) {
       descriptor_ = fd.release();
       return;
     }

@@ -10,7 +10,16 @@ std::uint64_t entries(const Shape& shape) {
   return product;
 }
 
-Quiet::Quiet() {
+namespace {
+
+std::recursive_mutex& turn() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+Quiet::Quiet() : turn_(turn()) {
   H5Eget_auto2(H5E_DEFAULT, &handler_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

@@ -1,11 +1,12 @@
 #pragma once
 // The little of HDF5 that gih uses, each call wrapped once; a failure becomes one sentence. Files
 // are made and read in memory, so HDF5 neither locks nor leaves half of one. The library of the
-// distribution is not thread-safe: one thread at a time.
+// distribution is not thread-safe: Quiet lets one thread at a time in.
 
 #include <hdf5.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ class Id {
   hid_t id_;
 };
 
-/// While it lives HDF5 prints nothing itself; then the caller's setting is back.
+/// While it lives HDF5 prints nothing itself, and other threads wait for their turn; then the
+/// caller's setting is back. Readers and writers hold one.
 class Quiet {
  public:
   Quiet();
@@ -44,6 +46,7 @@ class Quiet {
   Quiet& operator=(const Quiet&) = delete;
 
  private:
+  std::unique_lock<std::recursive_mutex> turn_;
   H5E_auto2_t handler_ = nullptr;
   void* data_ = nullptr;
 };

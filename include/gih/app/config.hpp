@@ -23,10 +23,15 @@ struct KeyRow {
   /// False when the text is not accepted.
   bool (*set)(KeyTarget, std::string_view text);
   std::string (*get)(const Settings&, const Stage*);
+  bool is_path = false;  ///< a file; empty for none
 };
 
 const std::vector<KeyRow>& key_table();
 constexpr int most_stages = 99;
+
+struct Assignment;
+/// The row of an assignment's key; InputError, with the nearest key, when there is none.
+const KeyRow& key_row(const Assignment& assignment);
 
 /// One assignment with its place: "C.ini:7" or "--data.alpha".
 struct Assignment {

@@ -68,6 +68,9 @@ double kernel_bytes(const Settings& settings);
 /// Upper bound in bytes of what a training run holds.
 double training_bytes(const Settings& settings);
 
+/// run.max-memory in bytes.
+double memory_limit(const Settings& settings);
+
 /// InputError with the estimate when `bytes` exceed run.max-memory.
 void check_memory(const Settings& settings, double bytes);
 

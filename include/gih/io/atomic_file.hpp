@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "gih/base/error.hpp"
+
 namespace gih {
 
 /// All bytes of a regular file; InputError naming it when it cannot be read.
@@ -21,13 +23,20 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 /// nothing is there yet, or a regular file that may be overwritten. Asked before a long run starts.
 void check_writable_target(const std::filesystem::path& path, bool overwrite);
 
+/// Another process is at an output.
+class Busy : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// Held while an output is being made: an advisory lock on path.lock, which goes with the object,
 /// and with the process however it ends.
 class OutputLock {
  public:
-  /// InputError when another process, or another object here, holds it, or when the folder takes
-  /// no file; RunError when the disk is full.
-  explicit OutputLock(const std::filesystem::path& path);
+  /// Busy, saying `held`, when another process, or another object here, holds it; InputError when
+  /// the folder takes no file; RunError when the disk is full.
+  explicit OutputLock(const std::filesystem::path& path,
+                      const char* held = "another process is writing it");
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;

@@ -17,8 +17,8 @@ namespace gih::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{sample_command,      train_command,  evaluate_command,
-                                          information_command, verify_command, show_command,
-                                          help_command};
+                                          information_command, verify_command, sweep_command,
+                                          show_command,        help_command};
   return table;
 }
 

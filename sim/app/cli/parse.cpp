@@ -161,7 +161,9 @@ std::optional<Arguments> parse(const Command& command, int argc, const char* con
     }
   }
   arguments.keys.insert(arguments.keys.end(), key_assignments.begin(), key_assignments.end());
-  const std::size_t expected = *command.positional ? 1 : 0;
+  const std::string positional = command.positional;
+  const auto blanks = std::count(positional.begin(), positional.end(), ' ');
+  const std::size_t expected = positional.empty() ? 0 : static_cast<std::size_t>(blanks) + 1;
   if (arguments.positional.size() > expected) {
     throw InputError(fmt::format("\"{}\" is one argument too many for gih {}",
                                  arguments.positional[expected], command.name));

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "cli.hpp"
+#include "gih/app/training_run.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/atomic_file.hpp"
-#include "gih/io/run_file.hpp"
-#include "gih/model/table_engine.hpp"
-#include "gih/training/trainer.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 
@@ -18,60 +15,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// run.* keys say how a run is carried out, not what it computes: they may change on resuming.
-std::string without_run_keys(const std::string& config) {
-  const std::size_t at = config.find("\n[run]\n");
-  return config.substr(0, at);
-}
-
 /// InputError when the keys that were given change what the run computes.
 void check_same_run(const std::string& config, const std::string& name, const Arguments& arguments,
                     const fs::path& output) {
   if (arguments.keys.empty()) return;
   std::vector<Assignment> keys = read_ini(config, name);
   keys.insert(keys.end(), arguments.keys.begin(), arguments.keys.end());
-  if (without_run_keys(to_ini(resolve(keys))) != without_run_keys(config)) {
+  if (!computes_same(to_ini(resolve(keys)), config)) {
     throw InputError(fmt::format(
         "--resume {}: the run there has another configuration; leave out all keys but run.*",
         output.string()));
   }
 }
 
-struct Plan {
-  fs::path output;
-  Settings settings;
-  RunFile file;  ///< configuration and state to start from
-};
-
-Plan fresh(const Arguments& arguments, const fs::path& output) {
-  Plan plan;
-  plan.output = output;
-  plan.settings = resolve(arguments.keys);
-  plan.file.config = to_ini(plan.settings);
-  plan.file.model = plan.settings.model;
-  plan.file.state = initial_state(initial_parameters(plan.settings));
-  return plan;
+TrainingRun resumed(const Arguments& arguments, const fs::path& output) {
+  TrainingRun run = unfinished_run(arguments.keys, output);
+  check_same_run(run.file.config, part_path(output), arguments, output);
+  return run;
 }
 
-Plan resumed(const Arguments& arguments, const fs::path& output) {
-  // Member by member: gcc 12 destroys what is built twice when an aggregate's initializer throws.
-  Plan plan;
-  plan.output = output;
-  plan.file = read_run(part_path(output));
-  std::vector<Assignment> keys = read_ini(plan.file.config, part_path(output));
-  for (const Assignment& key : arguments.keys) {
-    if (key.key.starts_with("run.")) keys.push_back(key);
-  }
-  plan.settings = resolve(keys);
-  check_same_run(plan.file.config, part_path(output), arguments, output);
-  plan.file.config = to_ini(plan.settings);
-  return plan;
-}
-
-/// Saves the unfinished run now and then, watches for interrupts, shows progress.
+/// Shows progress.
 class Watch {
  public:
-  Watch(Plan& plan, bool quiet) : plan_(plan), quiet_(quiet), saved_(Clock::now()) {}
+  Watch(const Schedule& schedule, bool quiet) : schedule_(schedule), quiet_(quiet) {}
 
   bool drawing(const char* what, std::size_t total, std::size_t done) {
     if (!progress_ || drawn_ != what)
@@ -83,37 +49,21 @@ class Watch {
   bool step(const TrainState& state) {
     if (state.stage != stage_) {
       stage_ = state.stage;
-      const Stage& stage = plan_.settings.schedule[static_cast<std::size_t>(stage_ - 1)];
+      const Stage& stage = schedule_[static_cast<std::size_t>(stage_ - 1)];
       is_flow_ = stage.method == "flow";
-      start(fmt::format("stage {}/{}", stage_, plan_.settings.schedule.size()),
-            is_flow_ ? "time" : "epochs", is_flow_ ? stage.time : static_cast<double>(stage.epochs),
-            done_of(state));
+      start(fmt::format("stage {}/{}", stage_, schedule_.size()), is_flow_ ? "time" : "epochs",
+            is_flow_ ? stage.time : static_cast<double>(stage.epochs), done_of(state));
     }
-    if (interrupted()) {
-      save(state);
-      return false;
-    }
-    if (std::chrono::duration<double>(Clock::now() - saved_).count() >= plan_.settings.checkpoint)
-      save(state);
+    if (interrupted()) return false;
     if (progress_->due()) {
       progress_->update(
-          static_cast<double>(state.step),
+          done_of(state),
           fmt::format("loss {:.6f}", state.log.empty() ? 0.0 : state.log.back().train_loss));
     }
     return true;
   }
 
-  void save(const TrainState& state) {
-    plan_.file.state = state;
-    write_run(part_path(plan_.output), plan_.file);
-    saved_ = Clock::now();
-  }
-
-  void finish() { progress_.reset(); }
-
  private:
-  using Clock = std::chrono::steady_clock;
-
   double done_of(const TrainState& state) const {
     return is_flow_ ? state.time : static_cast<double>(state.step);
   }
@@ -123,61 +73,42 @@ class Watch {
     progress_ = std::make_unique<Progress>(label, unit, total, done, quiet_);
   }
 
-  Plan& plan_;
+  const Schedule& schedule_;
   bool quiet_;
   int stage_ = 0;
   bool is_flow_ = false;
   std::string drawn_;
-  Clock::time_point saved_;
   std::unique_ptr<Progress> progress_;
 };
 
-int stop(const fs::path& output) {
-  tell(fmt::format("gih: interrupted; go on with: gih train --resume {}\n", output.string()));
-  return exit_interrupted;
-}
-
-std::string summary(const Plan& plan) {
-  const TrainState& state = plan.file.state;
-  const auto subsets = plan.settings.model.subsets();
+std::string summary(const TrainingRun& run) {
+  const TrainState& state = run.file.state;
+  const auto subsets = run.settings.model.subsets();
   const Eigen::VectorXd p = state.theta.p();
   Eigen::Index best = 0;
   p.maxCoeff(&best);
   const LogRow& last = state.log.back();
   return fmt::format(
       "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}\n",
-      plan.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
-      subset_code(subsets[static_cast<std::size_t>(best)], plan.settings.model.blocks()), p[best]);
+      run.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
+      subset_code(subsets[static_cast<std::size_t>(best)], run.settings.model.blocks()), p[best]);
 }
 
-int execute(Plan& plan, bool quiet) {
-  const Settings& settings = plan.settings;
-  Watch watch(plan, quiet);
-  const auto engine = [&](Split split, const char* what) -> std::unique_ptr<Objective> {
-    const std::size_t count = settings.data.count(split);
-    if (count == 0) return nullptr;
-    const Prompts prompts =
-        build_prompts(settings.data, settings.prompts, split, settings.thread_count(),
-                      [&](std::size_t done) { return watch.drawing(what, count, done); });
-    if (interrupted()) return nullptr;
-    return make_table_engine(settings.model, settings.loss(), prompts, settings.thread_count());
-  };
-  const auto train_objective = engine(Split::train, "training data");
-  const auto validation = interrupted() ? nullptr : engine(Split::validation, "validation data");
-  if (interrupted()) return stop(plan.output);
-
-  TrainState state = plan.file.state;
-  if (!train(settings.schedule, settings.log_every, *train_objective, validation.get(), state,
-             [&](const TrainState& at) { return watch.step(at); })) {
-    watch.finish();
-    return stop(plan.output);
+int execute(TrainingRun& run, bool overwrite, bool quiet) {
+  bool finished = false;
+  {
+    Watch watch(run.settings.schedule, quiet);
+    finished = carry_out(run, overwrite,
+                         {[&](const char* what, std::size_t total, std::size_t done) {
+                            return watch.drawing(what, total, done);
+                          },
+                          [&](const TrainState& state) { return watch.step(state); }});
   }
-  watch.finish();
-  plan.file.state = std::move(state);
-  plan.file.complete = true;
-  write_run(plan.output, plan.file);
-  fs::remove(part_path(plan.output));
-  if (!quiet) tell(summary(plan));
+  if (!finished) {
+    tell(fmt::format("gih: interrupted; go on with: gih train --resume {}\n", run.output.string()));
+    return exit_interrupted;
+  }
+  if (!quiet) tell(summary(run));
   return 0;
 }
 
@@ -210,25 +141,11 @@ int run_train(const Arguments& arguments) {
                     "--overwrite",
                     part.string(), output.string()));
   }
-  Plan plan = resume && unfinished ? resumed(arguments, output) : fresh(arguments, output);
-  check_memory(plan.settings, training_bytes(plan.settings));
+  TrainingRun run =
+      resume && unfinished ? resumed(arguments, output) : new_run(arguments.keys, output);
+  check_memory(run.settings, training_bytes(run.settings));
   watch_interrupts();  // before anything is written: whatever is there then can be resumed
-  const OutputLock lock(output);
-  check_writable_target(output, overwrite);  // another process may have finished it meanwhile
-  // From here on a killed run can be resumed. A refusal that only the data can cause (a kernel
-  // without a unique stationary law) takes back what this call has written.
-  const std::string before = unfinished ? read_bytes(part) : "";
-  write_run(part, plan.file);
-  try {
-    return execute(plan, arguments.has("quiet"));
-  } catch (const InputError&) {
-    if (unfinished) {
-      write_atomically(part, before);
-    } else {
-      fs::remove(part);
-    }
-    throw;
-  }
+  return execute(run, overwrite, arguments.has("quiet"));
 }
 
 }  // namespace
