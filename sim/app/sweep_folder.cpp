@@ -44,6 +44,14 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+/// A grid of the user's own is not to be written over.
+void check_mark(const fs::path& file) {
+  if (!read_bytes(file).starts_with(grid_mark)) {
+    throw InputError(fmt::format("{}: is not the grid of a sweep's folder: choose another folder",
+                                 file.string()));
+  }
+}
+
 }  // namespace
 
 const char* state_name(PointState state) {
@@ -68,6 +76,7 @@ Grid stored_grid(const fs::path& folder) {
     throw InputError(
         fmt::format("{}: holds no sweep, there is no {}", folder.string(), file.string()));
   }
+  check_mark(file);
   return expand(read_grid(file));
 }
 
@@ -88,10 +97,7 @@ void make_sweep_folder(const fs::path& folder) {
     return !name.starts_with(grid_name);
   });
   if (fs::exists(grid_path(folder), error)) {
-    if (!read_bytes(grid_path(folder)).starts_with(grid_mark)) {
-      throw InputError(fmt::format("{}: is not the grid of a sweep's folder: choose another folder",
-                                   grid_path(folder).string()));
-    }
+    check_mark(grid_path(folder));
   } else if (other != names.end()) {
     throw InputError(
         fmt::format("{}: holds {} and no sweep: must be a new or empty folder, or one "
@@ -141,8 +147,8 @@ std::vector<PointStatus> sweep_status(const fs::path& folder,
     }
     std::error_code ignored;
     const fs::path failure = failure_path(status.run);
-    if (status.state != PointState::finished && fs::exists(failure, ignored)) {
-      status.state = PointState::failed;  // what it had reached before is kept
+    if (fs::exists(failure, ignored)) {  // success takes it away; what was reached before stays
+      status.state = PointState::failed;
       status.reason = read_bytes(failure);
     }
     all.push_back(std::move(status));

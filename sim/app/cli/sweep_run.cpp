@@ -44,6 +44,9 @@ bool is_made(const Job& job) {
   if (!computes_same(read_stored(job.run).config, job.point.config)) {
     throw InputError(fmt::format("{}: holds another configuration", job.run.string()));
   }
+  // What a kill at the last moment leaves, and a failure before the success.
+  fs::remove(part_path(job.run), ignored);
+  fs::remove(failure_path(job.run), ignored);
   return true;
 }
 
@@ -75,9 +78,7 @@ Outcome make(Job& job, int threads) {
          job.share.store(share_of(state, run.settings.schedule), std::memory_order_relaxed);
          return !interrupted();
        }});
-  if (!finished) return Outcome::stopped;
-  fs::remove(failure_path(job.run), ignored);
-  return Outcome::finished;
+  return finished && is_made(job) ? Outcome::finished : Outcome::stopped;
 }
 
 /// The same, where a failure becomes the outcome and is left beside the run.
@@ -96,12 +97,9 @@ void attempt(Job& job, int threads) {
   }
   job.outcome = Outcome::failed;
   try {
-    // Another process may have finished it between a look and the next.
-    if (is_made(job)) {
-      job.outcome = Outcome::finished;
-    } else {
-      write_atomically(failure_path(job.run), job.reason);
-    }
+    write_atomically(failure_path(job.run), job.reason);
+    // Another process may have finished it between one look and the next.
+    if (is_made(job)) job.outcome = Outcome::finished;
   } catch (const std::exception&) {
     // What failed first is what is told.
   }
