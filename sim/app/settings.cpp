@@ -229,7 +229,7 @@ Parameters initial_parameters(const Settings& settings) {
   return theta;
 }
 
-void require_simplified(const Settings& settings, const std::string& who) {
+std::string departure_from_simplified(const Settings& settings) {
   const ModelSpec& model = settings.model;
   const std::pair<bool, const char*> departures[] = {
       {model.variant != Variant::simplified, "model.variant = full: must be simplified"},
@@ -242,11 +242,15 @@ void require_simplified(const Settings& settings, const std::string& who) {
        "loss.kind = softmax-cross-entropy: must be cross-entropy"},
   };
   for (const auto& [departs, what] : departures) {
-    if (departs) {
-      throw InputError(
-          fmt::format("{} for {}, which is about the simplified model (2.5)", what, who));
-    }
+    if (departs) return what;
   }
+  return "";
+}
+
+void require_simplified(const Settings& settings, const std::string& who) {
+  const std::string what = departure_from_simplified(settings);
+  if (what.empty()) return;
+  throw InputError(fmt::format("{} for {}, which is about the simplified model (2.5)", what, who));
 }
 
 double kernel_bytes(const Settings& settings) {

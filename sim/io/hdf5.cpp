@@ -1,6 +1,9 @@
 #include "hdf5.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <chrono>
 
 namespace gih::hdf5 {
 
@@ -44,6 +47,27 @@ Id text_type() {
   Id type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type, H5T_VARIABLE);
   H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+std::string now() {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
+}
+
+static_assert(sizeof(char*) == cell_size && sizeof(double) == cell_size);
+
+Id row_type(const std::vector<TableField>& fields) {
+  const Id text = text_type();
+  Id type(H5Tcreate(H5T_COMPOUND, cell_size * fields.size()));
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const CellKind kind = fields[k].kind;
+    const hid_t cell = kind == CellKind::text     ? static_cast<hid_t>(text)
+                       : kind == CellKind::number ? H5T_NATIVE_DOUBLE
+                                                  : H5T_NATIVE_INT64;
+    H5Tinsert(type, fields[k].name.c_str(), k * cell_size, cell);
+  }
   return type;
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "gih/io/table_file.hpp"
+
 namespace gih::hdf5 {
 
 /// Extents, slowest first; empty for a scalar.
@@ -57,6 +59,13 @@ std::string last_words();
 /// Strings of HDF5's variable length in UTF-8: h5py gives them as str, and unlike a string of
 /// fixed length an attribute of them may exceed 64 kB.
 Id text_type();
+
+/// The time of making that files carry, UTC: "2024-12-01T10:20:30Z".
+std::string now();
+
+/// Type of a table's row in memory, cells packed: texts as pointers, numbers, whole numbers.
+Id row_type(const std::vector<TableField>& fields);
+constexpr std::size_t cell_size = 8;  ///< of every kind
 
 /// Access to a file in memory alone.
 Id memory_access();

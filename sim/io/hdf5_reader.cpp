@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
 #include <utility>
 
 #include "gih/base/error.hpp"
@@ -155,6 +156,61 @@ std::vector<std::string> Reader::strings(const char* path) const {
     values.push_back(joined.substr(at, length));
   }
   return values;
+}
+
+Table Reader::table(const char* path) const {
+  const Id dataset = open(path);
+  const Id type(check(H5Dget_type(dataset), path));
+  const Shape found = shape(path);
+  if (H5Tget_class(type) != H5T_COMPOUND || found.size() != 1) {
+    fail(fmt::format("{} is not a table", path));
+  }
+  Table table;
+  const int width = H5Tget_nmembers(type);
+  for (int k = 0; k < width; ++k) {
+    const auto member = static_cast<unsigned>(k);
+    char* name = H5Tget_member_name(type, member);
+    const Id cell(check(H5Tget_member_type(type, member), path));
+    const H5T_class_t kind = H5Tget_class(cell);
+    const bool text = kind == H5T_STRING && H5Tis_variable_str(cell) > 0;
+    const bool number =
+        (kind == H5T_FLOAT || kind == H5T_INTEGER) && H5Tget_size(cell) == cell_size;
+    table.fields.push_back({name == nullptr ? "" : name, text                ? CellKind::text
+                                                         : kind == H5T_FLOAT ? CellKind::number
+                                                                             : CellKind::whole});
+    H5free_memory(name);
+    if (!text && !number) fail(fmt::format("{} has fields of another type", path));
+  }
+  const Id row = row_type(table.fields);
+  std::vector<char> values;
+  const std::size_t size = table.fields.size() * cell_size;
+  read(path, found, row, [&](auto n) { return values.resize(n * size), values.data(); });
+  for (std::uint64_t r = 0; r < found.front(); ++r) {
+    std::vector<TableCell> cells;
+    for (std::size_t k = 0; k < table.fields.size(); ++k) {
+      const char* at = values.data() + r * size + k * cell_size;
+      char* characters = nullptr;
+      double number = 0.0;
+      std::int64_t whole = 0;
+      switch (table.fields[k].kind) {
+        case CellKind::text:
+          std::memcpy(&characters, at, cell_size);
+          cells.emplace_back(std::string(characters == nullptr ? "" : characters));
+          H5free_memory(characters);
+          break;
+        case CellKind::number:
+          std::memcpy(&number, at, cell_size);
+          cells.emplace_back(number);
+          break;
+        case CellKind::whole:
+          std::memcpy(&whole, at, cell_size);
+          cells.emplace_back(whole);
+          break;
+      }
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
 }
 
 }  // namespace gih::hdf5

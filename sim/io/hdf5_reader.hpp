@@ -29,6 +29,9 @@ class Reader {
   std::vector<std::uint16_t> tokens(const char* path, const Shape&) const;
   std::vector<std::string> strings(const char* path) const;
 
+  /// A compound dataset of texts, numbers and whole numbers of 64 bits.
+  Table table(const char* path) const;
+
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "gih/base/build.hpp"
@@ -158,38 +159,28 @@ void Writer::dataset(const char* path, const std::vector<std::string>& values,
   write(path, {values.size()}, values.size(), type, type, joined.data(), description);
 }
 
-void Writer::table(const char* path, const std::vector<std::string>& text_names,
-                   const std::vector<std::string>& number_names, const std::vector<Row>& rows,
-                   const char* description) {
-  const Id text = text_type();
-  const std::size_t width =
-      text_names.size() * sizeof(char*) + number_names.size() * sizeof(double);
-  const Id type(check(H5Tcreate(H5T_COMPOUND, width), path));
-  std::size_t offset = 0;
-  for (const std::string& name : text_names) {
-    check(H5Tinsert(type, name.c_str(), offset, text), path);
-    offset += sizeof(char*);
-  }
-  for (const std::string& name : number_names) {
-    check(H5Tinsert(type, name.c_str(), offset, H5T_NATIVE_DOUBLE), path);
-    offset += sizeof(double);
-  }
-  std::vector<char> values;
-  for (const Row& row : rows) {
-    for (const std::string& value : row.texts) {
-      const char* characters = value.c_str();
-      const auto* bytes = reinterpret_cast<const char*>(&characters);
-      values.insert(values.end(), bytes, bytes + sizeof characters);
-    }
-    for (const double value : row.numbers) {
-      const auto* bytes = reinterpret_cast<const char*>(&value);
-      values.insert(values.end(), bytes, bytes + sizeof value);
+void Writer::table(const char* path, const Table& table, const char* description) {
+  const Id type = row_type(table.fields);
+  check(type, path);
+  std::vector<char> values(table.rows.size() * table.fields.size() * cell_size);
+  char* at = values.data();
+  for (const auto& row : table.rows) {
+    for (const TableCell& cell : row) {
+      if (const auto* text = std::get_if<std::string>(&cell)) {
+        const char* characters = text->c_str();
+        std::memcpy(at, &characters, cell_size);
+      } else if (const auto* number = std::get_if<double>(&cell)) {
+        std::memcpy(at, number, cell_size);
+      } else {
+        std::memcpy(at, &std::get<std::int64_t>(cell), cell_size);
+      }
+      at += cell_size;
     }
   }
   if (check(H5Lexists(file_, path, H5P_DEFAULT), path) > 0) {
     check(H5Ldelete(file_, path, H5P_DEFAULT), path);
   }
-  write(path, {rows.size()}, rows.size(), type, type, values.data(), description);
+  write(path, {table.rows.size()}, table.rows.size(), type, type, values.data(), description);
 }
 
 void Writer::save() {

@@ -32,16 +32,8 @@ class Writer {
   /// Strings of one length.
   void dataset(const char* path, const std::vector<std::string>&, const char* description);
 
-  /// One row of a table.
-  struct Row {
-    std::vector<std::string> texts;
-    std::vector<double> numbers;
-  };
-  /// A one-dimensional compound dataset: the texts of each row, then its numbers. Replaces one of
-  /// the same name.
-  void table(const char* path, const std::vector<std::string>& text_names,
-             const std::vector<std::string>& number_names, const std::vector<Row>& rows,
-             const char* description);
+  /// A one-dimensional compound dataset. Replaces one of the same name.
+  void table(const char* path, const Table& table, const char* description);
 
   /// Seals the file and writes it atomically.
   void save();

@@ -1,10 +1,8 @@
 #include "gih/io/run_file.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "gih/base/error.hpp"
 #include "gih/io/atomic_file.hpp"
@@ -34,12 +32,6 @@ void check_shapes(const std::string& name, const Sizes& sizes, const Parameters&
         "not {} x {} and {}",
         name, theta.w.rows(), theta.w.cols(), theta.c.size(), sizes.H, sizes.M, sizes.nS));
   }
-}
-
-std::string now() {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
 }
 
 void write_log(hdf5::Writer& file, const Sizes& sizes, const Log& log) {
@@ -193,7 +185,7 @@ void write_run(const std::filesystem::path& path, const RunFile& run) {
 
   hdf5::Writer file(path, run_format, run_format_version);
   file.attribute("config", run.config);
-  file.attribute("created", now());
+  file.attribute("created", hdf5::now());
   file.attribute("complete", run.complete ? 1 : 0);
   file.dataset(
       "/subsets", codes,
@@ -212,12 +204,18 @@ void write_run(const std::filesystem::path& path, const RunFile& run) {
 void write_checks(const std::filesystem::path& path, const std::vector<StoredCheck>& checks) {
   read_run(path);  // a run file, or an error that says what it is
   hdf5::Writer file(path, read_bytes(path));
-  std::vector<hdf5::Writer::Row> rows;
+  Table table{{{"id", CellKind::text},
+               {"statement", CellKind::text},
+               {"verdict", CellKind::text},
+               {"left", CellKind::number},
+               {"right", CellKind::number},
+               {"slack", CellKind::number}},
+              {}};
   for (const StoredCheck& check : checks) {
-    rows.push_back(
-        {{check.id, check.statement, check.verdict}, {check.left, check.right, check.slack}});
+    table.rows.push_back(
+        {check.id, check.statement, check.verdict, check.left, check.right, check.slack});
   }
-  file.table("/checks", {"id", "statement", "verdict"}, {"left", "right", "slack"}, rows,
+  file.table("/checks", table,
              "what gih verify found: both sides of the comparison with the least slack");
   file.save();
 }

@@ -56,6 +56,22 @@ Check forecast(const Setup& setup, const PriorFacts& facts) {
   return check;
 }
 
+Check gap_condition(const ModelSpec& model, const Matrix& w, const Information& information,
+                    double k) {
+  Check check =
+      make(k == 14.0 ? "3.6" : "3.6.k8",
+           fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k),
+           "3.6, E.9", "sampled");
+  const double I_star = information.modified[information.S_star];
+  const double have = smallest_gap(w, (Subset{1} << model.H) - 1);
+  const double needed = required_gap(k, model.M, information.gap, I_star);
+  const double less = std::max(information.gap - information.gap_error, 1e-12);
+  const double error = required_gap(k, model.M, less, I_star) - needed;
+  check.tally.at_most(needed, have, std::isfinite(error) ? error : 0.0);
+  check.note = fmt::format("Delta_w = {:.3f}, demanded {:.2f} +- {:.2f}", have, needed, error);
+  return check;
+}
+
 std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts) {
   const ModelSpec& model = setup.model;
   const Information& info = facts.information;
@@ -109,21 +125,9 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   }
   add(start);
 
-  const Subset every_head = (Subset{1} << model.H) - 1;
-  const double have = smallest_gap(setup.theta.w, every_head);
-  for (const double k : {14.0, 8.0}) {
-    Check gap =
-        make(k == 14.0 ? "3.6" : "3.6.k8",
-             fmt::format("each head's lag leads its others by the demanded Delta_w (k = {})", k),
-             "3.6, E.9", "sampled");
-    const double needed = required_gap(k, model.M, info.gap, I_star);
-    const double less = std::max(info.gap - info.gap_error, 1e-12);
-    const double error = required_gap(k, model.M, less, I_star) - needed;
-    gap.tally.at_most(needed, have, std::isfinite(error) ? error : 0.0);
-    gap.note = fmt::format("Delta_w = {:.3f}, demanded {:.2f} +- {:.2f}", have, needed, error);
-    add(gap);
-  }
+  for (const double k : {14.0, 8.0}) add(gap_condition(model, setup.theta.w, info, k));
 
+  const Subset every_head = (Subset{1} << model.H) - 1;
   const double all = focus(setup.theta.w, every_head);
   const double own = focus(setup.theta.w, facts.S_star());
   const auto bracket = [&](const char* id, const char* statement, const char* equation,

@@ -55,6 +55,10 @@ void load_files(Settings& settings, const std::vector<std::string>& given);
 /// InputError, naming keys, values and ranges, unless the keys fit each other.
 void check_settings(const Settings& settings);
 
+/// How these settings differ from the simplified model (2.5) with the loss (2.1), naming the key;
+/// empty when they do not.
+std::string departure_from_simplified(const Settings& settings);
+
 /// InputError, naming the key, unless this is the simplified model (2.5) with the loss (2.1), which
 /// the theory is about; `who` needs it.
 void require_simplified(const Settings& settings, const std::string& who);

@@ -56,6 +56,11 @@ PriorFacts prior_facts(const Setup& setup, const std::function<bool(std::size_t)
 /// weights (sec. E.2), against S*. No hypothesis, but what a violated one leads to.
 Check forecast(const Setup& setup, const PriorFacts& facts);
 
+/// (3.6): each head's own lag leads its others at weights w by the Delta_w that the gap demands, k
+/// being 14 for all stages, 8 for the first. Left is what is demanded, right what there is.
+Check gap_condition(const ModelSpec& model, const Matrix& w, const Information& information,
+                    double k);
+
 /// Hypotheses of the theorem, one check each, none binding: a configuration need not satisfy them.
 std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts);
 

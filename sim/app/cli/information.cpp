@@ -54,7 +54,8 @@ std::size_t kernels_of(const Arguments& arguments, const DataSpec& data) {
   return *count;
 }
 
-/// Refuses what would take hours or more memory than there is, with what is feasible.
+}  // namespace
+
 void check_effort(const Settings& settings, std::size_t kernels) {
   const ModelSpec& model = settings.model;
   check_law_size(model.d, model.M);
@@ -75,6 +76,8 @@ void check_effort(const Settings& settings, std::size_t kernels) {
   check_memory(settings, 50e6 + 40.0 * nS * static_cast<double>(kernels) +
                              threads * entries * 36.0 + 300.0 * static_cast<double>(kernels));
 }
+
+namespace {
 
 Choice finite_of(const Settings& settings, const Parameters& theta, bool quiet) {
   if (!settings.data.L) {

@@ -24,6 +24,9 @@ struct InformationReport {
   std::string code(std::size_t S) const { return subset_code(model.subsets()[S], model.H); }
 };
 
+/// InputError for what would take hours or more memory than there is, with what is feasible.
+void check_effort(const Settings& settings, std::size_t kernels);
+
 std::string information_json(const InformationReport& report);
 std::string information_text(const InformationReport& report);
 

@@ -9,6 +9,7 @@
 #include "gih/io/data_file.hpp"
 #include "gih/io/run_file.hpp"
 #include "gih/io/stored.hpp"
+#include "gih/io/table_file.hpp"
 
 namespace gih::cli {
 namespace {
@@ -95,6 +96,57 @@ void print_data(const std::string& path, const TokenTable& table) {
   fmt::print("{}\n", first.size() > 60 ? " ..." : "");
 }
 
+std::string text_of(const TableCell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
+  return fmt::format("{:.6g}", std::get<double>(cell));
+}
+
+void print_table(const std::string& path, const TableFile& file) {
+  const Table& table = file.table;
+  fmt::print("{}: table of a sweep, {} points, {} fields\n", path, table.rows.size(),
+             table.fields.size());
+  fmt::print("written {} by gih {} (commit {})\n\n{}\n", file.created, file.gih_version,
+             file.git_commit, file.config);
+  // A field with one value says so once; the others are columns.
+  std::vector<std::size_t> columns;
+  for (std::size_t k = 0; k < table.fields.size(); ++k) {
+    const std::string first = table.rows.empty() ? "" : text_of(table.rows.front()[k]);
+    const bool differs = std::any_of(table.rows.begin(), table.rows.end(),
+                                     [&](const auto& row) { return text_of(row[k]) != first; });
+    if (differs) {
+      columns.push_back(k);
+    } else {
+      fmt::print("{} = {}\n", table.fields[k].name, first);
+    }
+  }
+  fmt::print("\n");
+  for (const std::size_t k : columns) fmt::print("{}\t", table.fields[k].name);
+  fmt::print("\n");
+  for (const auto& row : table.rows) {
+    for (const std::size_t k : columns) fmt::print("{}\t", text_of(row[k]));
+    fmt::print("\n");
+  }
+}
+
+json table_json(const std::string& path, const TableFile& file) {
+  json rows = json::array();
+  for (const auto& row : file.table.rows) {
+    json cells = json::object();
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      std::visit([&](const auto& value) { cells[file.table.fields[k].name] = value; }, row[k]);
+    }
+    rows.push_back(cells);
+  }
+  return {{"file", path},
+          {"format", "gih-sweep"},
+          {"created", file.created},
+          {"gih_version", file.gih_version},
+          {"git_commit", file.git_commit},
+          {"config", file.config},
+          {"points", rows}};
+}
+
 int run_show(const Arguments& arguments) {
   std::string path = arguments.positional.front();
   // The name of a run that is still going on means its unfinished file.
@@ -110,6 +162,16 @@ int run_show(const Arguments& arguments) {
       fmt::print("{}\n", run_json(path, run).dump(1, ' ', false, json::error_handler_t::replace));
     } else {
       print_run(path, run);
+    }
+    return 0;
+  }
+  if (is_hdf5(path) && read_stored(path).format == "gih-sweep") {
+    const TableFile file = read_table(path);
+    if (as_json) {
+      fmt::print("{}\n",
+                 table_json(path, file).dump(1, ' ', false, json::error_handler_t::replace));
+    } else {
+      print_table(path, file);
     }
     return 0;
   }
@@ -131,7 +193,11 @@ int run_show(const Arguments& arguments) {
 
 }  // namespace
 
-const Command show_command{"show", "prints what a run file or data file holds",   "FILE",
-                           false,  {{"json", "", "one JSON document on stdout"}}, run_show};
+const Command show_command{"show",
+                           "prints what a run file, data file or table of a sweep holds",
+                           "FILE",
+                           false,
+                           {{"json", "", "one JSON document on stdout"}},
+                           run_show};
 
 }  // namespace gih::cli

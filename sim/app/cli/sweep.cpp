@@ -10,7 +10,7 @@
 #include "gih/app/sweep_folder.hpp"
 #include "gih/app/text.hpp"
 #include "gih/base/error.hpp"
-#include "sweep_run.hpp"
+#include "sweep.hpp"
 
 namespace gih::cli {
 namespace {
@@ -141,6 +141,29 @@ int run_status(const Arguments& arguments, const std::string& folder) {
   return 0;
 }
 
+int run_collect(const Arguments& arguments, const std::string& folder) {
+  CollectWork work;
+  work.folder = folder;
+  work.output = arguments.require("output");
+  work.finite = arguments.has("finite");
+  work.overwrite = arguments.has("overwrite");
+  work.quiet = arguments.has("quiet");
+  if (arguments.has("kernels")) {
+    const auto kernels = to_integer(arguments.get("kernels"));
+    if (!kernels || *kernels == 1 || *kernels > 100000000) {
+      throw InputError(fmt::format(
+          "--kernels {}: must be 0, for nothing of the theory, or a whole number from 2 "
+          "to 1e8",
+          arguments.get("kernels")));
+    }
+    work.kernels = *kernels;
+  }
+  if (work.finite && work.kernels == 0) {
+    throw InputError("--finite: needs --kernels above 0");
+  }
+  return collect_sweep(work);
+}
+
 struct Action {
   const char* name;
   std::vector<std::string> options;  ///< that it knows, beside keys
@@ -154,6 +177,7 @@ const std::vector<Action>& actions() {
       {"run", {"output", "jobs", "quiet"}, true, run_run},
       {"task", {"output", "index", "quiet"}, true, run_one},
       {"status", {"json"}, false, run_status},
+      {"collect", {"output", "kernels", "finite", "overwrite", "quiet"}, false, run_collect},
   };
   return table;
 }
@@ -186,12 +210,19 @@ int run_sweep_command(const Arguments& arguments) {
 
 const Command sweep_command{
     "sweep",
-    "makes a grid of configurations: expand, run or task GRID.ini; status FOLDER",
+    "makes a grid of configurations: expand, run or task GRID.ini; status or collect "
+    "FOLDER",
     "ACTION GRID.ini|FOLDER",
     true,
-    {{"output,o", "FOLDER", "run, task: folder of the run files, made if it is not there"},
+    {{"output,o", "FOLDER",
+      "run, task: folder of the run files, made if it is not there; collect: "
+      "table to write, an HDF5 file"},
      {"index", "INDEX", "task: the point to make; expand: print its configuration"},
      {"jobs", "COUNT", "run: runs side by side (default: as many as are fastest)"},
+     {"kernels", "COUNT",
+      "collect: kernels of each law for S* and the gap [2000]; 0: nothing of the theory"},
+     {"finite", "", "collect: also which subset the training data should select"},
+     {"overwrite", "", "collect: replace the table if it exists"},
      {"json", "", "expand, status: one JSON document on stdout"},
      {"quiet,q", "", "no progress"}},
     run_sweep_command};

@@ -1,4 +1,4 @@
-#include "sweep_run.hpp"
+#include "sweep.hpp"
 
 #include <fmt/format.h>
 

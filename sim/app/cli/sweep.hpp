@@ -1,5 +1,5 @@
 #pragma once
-// Making the points of a grid on this machine.
+// What gih sweep does with a grid, beside listing it.
 
 #include <filesystem>
 #include <vector>
@@ -20,5 +20,15 @@ int run_sweep(const SweepWork& work);
 
 /// One point; the folder may be shared with others that make other points. Exit status.
 int run_task(const SweepWork& work, std::size_t index);
+
+struct CollectWork {
+  std::filesystem::path folder, output;
+  std::size_t kernels = 2000;  ///< that S* and the gap are means over; 0: nothing of the theory
+  bool finite = false;         ///< also what is selected at finite length, from the training data
+  bool overwrite = false, quiet = false;
+};
+
+/// One table of all points. Exit status.
+int collect_sweep(const CollectWork& work);
 
 }  // namespace gih::cli
