@@ -1,5 +1,5 @@
 """Reads what gih writes: run files, finished ones (RUN.h5) and those under way (RUN.h5.part), data
-files, and the JSON of `gih evaluate --attention`."""
+files, tables of sweeps, and the JSON of `gih evaluate --attention`."""
 
 import configparser
 import json
@@ -188,6 +188,23 @@ def read_json(path):
     if not isinstance(found, Answer):
         raise RunFileError(f"{path}: not an answer of gih: no JSON object")
     return found
+
+
+def read_table(path):
+    """The fields of a table of `gih sweep collect`, by name: arrays with one entry a point, of str
+    or numbers."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        raise RunFileError(f"{path}: no such table")
+    try:
+        with h5py.File(path, "r") as file:
+            if _text(file.attrs.get("format", "")) != "gih-sweep":
+                raise RunFileError(f"{path}: an HDF5 file, but not a table of gih sweep collect")
+            rows = file["points"][()]
+    except OSError as error:
+        raise RunFileError(f"{path}: cannot be read: {error}") from None
+    return {name: np.array([_text(value) for value in rows[name]])
+            if rows.dtype[name].hasobject else rows[name] for name in rows.dtype.names}
 
 
 def main(description, make):
