@@ -210,12 +210,22 @@ class Theory {
 
   bool add_forecast(TableMaker& table, const Settings& settings, const Parameters& theta,
                     const std::string& selected) {
-    const Prompts prompts =
-        build_prompts(settings.data, settings.prompts, Split::train, settings.thread_count(),
-                      [](std::size_t) { return !interrupted(); });
+    // Neighbours in a grid often share their data.
+    Settings data;
+    data.data = settings.data;
+    data.prompts = settings.prompts;
+    data.file = settings.file;
+    data.kernels = settings.kernels;
+    data.model.M = settings.model.M;
+    data.model.mask = settings.model.mask;
+    if (drawn_ != to_ini(data)) {
+      prompts_ = build_prompts(settings.data, settings.prompts, Split::train,
+                               settings.thread_count(), [](std::size_t) { return !interrupted(); });
+      drawn_ = to_ini(data);
+    }
     if (interrupted()) return false;
     const Choice seen =
-        finite_information(prompts, settings.data.train, settings.model, theta.w, settings.eps());
+        finite_information(prompts_, settings.data.train, settings.model, theta.w, settings.eps());
     const ModelSpec& model = settings.model;
     const std::string code = subset_code(model.subsets()[seen.S_star], model.H);
     table.set("forecast", code);
@@ -231,6 +241,8 @@ class Theory {
 
   const CollectWork& work_;
   std::map<std::string, Information> found_;
+  std::string drawn_;  // the settings that prompts_ are of
+  Prompts prompts_;
 };
 
 }  // namespace
