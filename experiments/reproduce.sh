@@ -9,8 +9,8 @@ Usage: experiments/reproduce.sh [--again] NAME...|all
        experiments/reproduce.sh --list|--help
 
 Reproduces figures of the paper: installs what is missing (apt-get), builds the program for this
-machine, trains every configuration experiments/NAME/*.ini, draws the figure with plots/NAME.py
-(PNG, PDF, SVG) and prints a verdict for each of its claims. Where there is an experiments/NAME/after.sh,
+machine, trains every configuration experiments/NAME/*.ini, runs every grid experiments/NAME/*.sweep
+(gih sweep run), draws the figure with plots/NAME.py (PNG, PDF, SVG) and prints a verdict for each of its claims. Where there is an experiments/NAME/after.sh,
 it measures more on the runs before the figure is drawn. Asks nothing. Runs that exist are kept,
 an interrupted run goes on where it stopped. A FAIL or a failed run does not keep the other experiments
 from being made; of several a summary comes last. report.html in the folder of the results shows all
@@ -162,9 +162,18 @@ finish() {  # RUN.h5 COPY TRAIN_OPTION...
   echo "made $run"
 }
 
+sweep() {  # GRID FOLDER
+  local status=0
+  if [[ $again == yes && -e $2/grid.ini ]]; then rm -rf -- "$2"; fi
+  say "sweeping $1 into $2"
+  "$gih" sweep run "$1" -o "$2" || status=$?
+  ((status != 3)) || give_up 3 "interrupted; the same command goes on"
+  ((status == 0)) || give_up "$status" "gih sweep run $1 ended with status $status"
+}
+
 # Runs in a subshell, which ends with the status of this experiment.
 reproduce() {  # NAME
-  local name=$1 folder=$results/$1 ini after status=0 timed=yes
+  local name=$1 folder=$results/$1 ini grid after status=0 timed=yes
   mkdir -p "$folder" || fail 2 "cannot write to $results"
   rm -f "$folder/failed.txt" "$folder/verdicts.json"
   if [[ $again == yes ]]; then
@@ -174,7 +183,10 @@ reproduce() {  # NAME
   fi
   SECONDS=0
   for ini in "$root/experiments/$name"/*.ini; do
-    train "$ini" "$folder/$(basename "$ini" .ini).h5"
+    [[ ! -e $ini ]] || train "$ini" "$folder/$(basename "$ini" .ini).h5"
+  done
+  for grid in "$root/experiments/$name"/*.sweep; do
+    [[ ! -e $grid ]] || sweep "$grid" "$folder/$(basename "$grid" .sweep)"
   done
   after=$root/experiments/$name/after.sh
   if [[ -e $after ]]; then

@@ -196,6 +196,32 @@ def in_theory_time(path, *, selected="110", stop=1.0, changes=None):
     write_checks(path, {**rows, **(changes or {})})
 
 
+def table(path, rows):
+    """A table of `gih sweep collect`: rows are dicts with the same fields, of texts or numbers."""
+    kind = [(name, h5py.string_dtype() if isinstance(value, str) else float)
+            for name, value in rows[0].items()]
+    with h5py.File(path, "w") as file:
+        file.attrs["format"] = "gih-sweep"
+        file["points"] = np.array([tuple(row.values()) for row in rows], dtype=kind)
+
+
+def phase(path, *, selected=lambda alpha, lead, seed: "110" if lead > 3.2 else "001", seeds=(1, 2)):
+    """A table of experiments/phase, where (3.6) demands a lead of 5."""
+    rows = []
+    for alpha in (0.01, 0.1, 1.0):
+        for lead in (0.0, 3.0, 3.5, 6.0):
+            for seed in seeds:
+                chosen = selected(alpha, lead, seed)
+                holds = "PASS" if lead >= 5 else "FAIL"
+                rows.append({
+                    "status": "finished", "data.alpha": alpha, "init.w-diagonal": lead,
+                    "data.seed": float(seed), "selected": chosen, "selected_p": 0.9 if lead else 0.3,
+                    "delta_w_demanded": 5.0, "delta_w_demanded_k8": 4.5, "S_star": "110",
+                    "verdict_S_star": "PASS", "verdict_3.6": holds, "verdict_3.6.k8": holds,
+                    "verdict_selects_S_star": "PASS" if chosen == "110" else "FAIL",
+                    "verdict_forecast": "PASS" if lead else "UNDECIDED"})
+    rows.append({**rows[0], "status": "failed", "selected": ""})
+    table(path, rows)
 # ---- data files ---------------------------------------------------------------------------------
 def data_file(path, tokens, kernels, parents=(1, 2), stored=True):
     """`kernels`: sequences x parent codes x d."""

@@ -25,6 +25,14 @@ def after(option):
     return pathlib.Path(arguments[arguments.index(option) + 1])
 if arguments[0] == "verify" and "--rates" not in arguments:  # the run has its checks already
     sys.exit(int(os.environ.get("VERIFY", 0)))
+if arguments[:2] == ["sweep", "run"]:
+    folder = pathlib.Path(arguments[-1])
+    folder.mkdir(exist_ok=True)
+    (folder / "grid.ini").touch()
+    if "STOP" in os.environ:
+        sys.exit(3)
+    (folder / "point-0123456789abcdef.h5").touch()
+    sys.exit()
 if arguments[0] == "information":
     import sample_answer
     print(json.dumps(sample_answer.information(arguments)))
@@ -36,6 +44,9 @@ if arguments[0] == "evaluate" and after("--data").name != "fresh.data" and "--at
 import sample_run, sample_studies
 if arguments[0] == "verify":
     print(json.dumps(sample_studies.rates(after("--run").stem)))
+    sys.exit()
+if arguments[:2] == ["sweep", "collect"]:
+    sample_run.phase(after("-o"))
     sys.exit()
 if arguments[0] == "sample":
     data = after("-o")
@@ -121,7 +132,8 @@ class Reproduce(unittest.TestCase):
 
     def test_every_experiment_has_configurations_and_a_figure(self):
         for name in self.reproduce("--list", status=0)[0].split():
-            self.assertTrue(list((SOURCE / "experiments" / name).glob("*.ini")), name)
+            folder = SOURCE / "experiments" / name
+            self.assertTrue([*folder.glob("*.ini"), *folder.glob("*.sweep")], name)
             self.assertTrue((SOURCE / "plots" / f"{name}.py").exists(), name)
 
     def test_an_interrupted_run_goes_on(self):
@@ -212,6 +224,26 @@ class Reproduce(unittest.TestCase):
         self.assertIn("FAIL", out)
         self.assertRegex(out, r"(?m)^fig3_alpha001 +\d+  1 of 2 PASS, 1 FAIL$")
         self.assertTrue((self.results / "fig9/fig9.png").exists())
+
+    def test_sweeps(self):
+        _, err, calls = self.reproduce("phase", status=3, STOP="1")
+        self.assertIn("interrupted", err)
+        self.assertEqual(len(calls), 1)
+        out, _, calls = self.reproduce("phase", status=0)
+        runs = [call.split()[2:] for call in calls if call.startswith("sweep run")]
+        self.assertEqual([pathlib.Path(words[0]).name for words in runs],
+                         ["finite.sweep", "limit.sweep"])
+        self.assertEqual([words[2] for words in runs], ["results/phase/finite", "results/phase/limit"])
+        self.assertEqual(sum(call.startswith("sweep collect") for call in calls), 2)
+        self.assertEqual(out.count("PASS"), 4)
+        # A grid is asked again, as it knows what is there; its table only when points changed.
+        _, _, calls = self.reproduce("phase", status=0)
+        self.assertEqual([call.split()[1] for call in calls], ["run", "run"])
+        (self.results / "phase/finite/more-0123456789abcde0.h5").touch()
+        _, _, calls = self.reproduce("phase", status=0)
+        self.assertEqual([call.split()[1] for call in calls], ["run", "run", "collect"])
+        self.reproduce("--again", "phase", status=0)
+        self.assertFalse((self.results / "phase/finite/more-0123456789abcde0.h5").exists())
 
     def test_after_the_runs(self):
         out, _, calls = self.reproduce("limit", status=0)
