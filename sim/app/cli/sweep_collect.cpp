@@ -232,9 +232,11 @@ class Theory {
     table.set("forecast_gap", seen.gap);
     table.set("forecast_gap_error", seen.gap_error);
     if (!selected.empty()) {
-      table.set("verdict_forecast", std::string(selected == code ? "PASS"
-                                                : seen.decided   ? "FAIL"
-                                                                 : "UNDECIDED"));
+      const char* verdict = seen.tie           ? "UNDECIDED"
+                            : selected == code ? "PASS"
+                            : seen.decided     ? "FAIL"
+                                               : "UNDECIDED";
+      table.set("verdict_forecast", std::string(verdict));
     }
     return true;
   }
