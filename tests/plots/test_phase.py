@@ -86,8 +86,6 @@ class Phase(FigureCase):
         self.assertFalse(sweep.is_log([0.0, 1.0, 100.0]))
         self.assertFalse(sweep.is_log([100.0, np.inf]))
 
-class Figures(FigureCase):
-
 
 if __name__ == "__main__":
     unittest.main()
