@@ -69,6 +69,10 @@ def draw_late(axes, runs):
         look = style.subset_style(run.subsets[second])
         axes.plot(rows.step, rows.p[:, second], color=look["color"], linestyle=look["linestyle"],
                   label=f"{run.name}: {run.subsets[second]}")
+        back = np.flatnonzero((rows.p[:, second] > 1e-30) & (rows.step > 1000))
+        if len(back):
+            axes.annotate(run.name.removeprefix("seed"), (rows.step[back[0]], 1e-30), (-7, 0),
+                          textcoords="offset points", fontsize=7)
     axes.set_yscale("log")
     axes.set_ylim(1e-60, 1)
     axes.set_xlim(0, runs[0].stage(1).step[-1])

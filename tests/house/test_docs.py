@@ -209,7 +209,7 @@ class Docs(unittest.TestCase):
                             self.assertIn(word, names, f"{page.name}: {text}")
         rows = re.findall(r"^\| `experiments/reproduce.sh (\w+)` \|",
                           (SOURCE / "docs/reproducing.md").read_text(), re.M)
-        described = [name for page in ("figures.md", "studies.md")
+        described = [name for page in ("figures.md", "studies.md", "paper-and-code.md")
                      for name in re.findall(r"^## (\w+):", (SOURCE / "docs" / page).read_text(), re.M)]
         self.assertGreaterEqual(len(described), 5)
         self.assertLessEqual(set(described), set(names))
