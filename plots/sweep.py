@@ -1,3 +1,4 @@
+#!/usr/bin/python3 -B
 """Draws a table of `gih sweep collect`: lines with seed bands, or a heat map.
 
   sweep.py all.h5 --x data.alpha --value selected_p                  one line over alpha

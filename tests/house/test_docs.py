@@ -173,7 +173,7 @@ class Docs(unittest.TestCase):
         names = set(re.findall(r"^  (\w+) ", listing, re.M)) - {"gih"}
         helps = {f"gih {name}": output(GIH, name, "--help") for name in names}
         helps["gih"] = listing
-        for script in ("experiments/reproduce.sh", "tests/run.sh", "plots/report.py"):
+        for script in ("experiments/reproduce.sh", "tests/run.sh", "plots/report.py", "plots/sweep.py"):
             helps[script] = output(SOURCE / script, "--help")
         option = re.compile(r"(?<!\S)--?[a-z][\w-]*(?![\w.-])")
         checked = 0
