@@ -105,7 +105,7 @@ def published(path, facts, *, a=1.0, loss=0.0, swap=False, full=False, steps=Non
     write(path, names, log)
 
 
-TRAINED = (30, 100, 300, 1000, 3000, 10000)  # lengths of gih_error and partial
+STUDIED = (30, 100, 300, 1000, 3000, 10000)  # lengths of gih_error and partial
 LENGTHS = (100, 200, 400, 800, 1600, 3200)
 STAR = 3  # of S* = {1,2} among the subsets of three heads, degree 2
 
@@ -353,8 +353,8 @@ KINDS = {
     "rpe": rpe,
     **{f"L{length}": of_length for length in ("inf", *LENGTHS)},
     "alpha001": lambda path: trained(path, selected="001"),
-    **{f"length{length}": in_theory_time for length in TRAINED},
-    **{f"prompt{length}": lambda path: trained(path, selected="010") for length in TRAINED},
+    **{f"length{length}": in_theory_time for length in STUDIED},
+    **{f"prompt{length}": lambda path: trained(path, selected="010") for length in STUDIED},
     **{f"released_simplified/seed{seed}": lambda path: published(path, facts_published.SIMPLIFIED)
        for seed in range(1, 6)},
     **dict.fromkeys(("epochs10000", "full"),
