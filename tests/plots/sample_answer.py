@@ -53,9 +53,9 @@ def preference(share, *, finite):
 
 def predictions(length, *, power=-0.5):
     """What `gih evaluate --json` says of sequences of this length, in part."""
-    tv = length ** power
-    return {"measures": {"model": {"tv": {"mean": tv, "error": tv / 50},
-                                   "kl": {"mean": tv * tv, "error": tv * tv / 30}}}}
+    tv = {"mean": length ** power, "error": length ** power / 50}
+    kl = {"mean": tv["mean"] ** 2, "error": tv["mean"] ** 2 / 30}
+    return {"measures": {name: {"tv": tv, "kl": kl} for name in ("model", "gih")}}
 
 
 def evaluate(arguments, length):

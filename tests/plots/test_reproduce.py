@@ -55,7 +55,7 @@ if arguments[0] == "sample":
     if data.name in sample_run.SAMPLES:
         sample_run.SAMPLES[data.name](data)
     else:
-        data.write_text("".join(filter(str.isdigit, length)))
+        data.write_text("".join(filter(str.isdigit, length)) or "100")
     sys.exit()
 if arguments[0] == "evaluate":
     parameters = after("--parameters").stem
@@ -118,7 +118,7 @@ class Reproduce(unittest.TestCase):
     def test_all(self):
         names = self.reproduce("--list", status=0)[0].split()
         sampled = {"fig3", "fig3_alpha001", "fig5", "fig6", "fig9", "assumptions", "limit",
-                   "released_full", "released_simplified",
+                   "paper_and_code", "released_full", "released_simplified",
                    "fig7", "gih_error", "partial"}  # those with synthetic runs
         self.assertGreaterEqual(set(names), sampled)
         out, _, _ = self.reproduce("all", status=None)
