@@ -67,7 +67,7 @@ build() {  # FOLDER CMAKE_OPTION...
   local folder=$root/$1
   shift
   mkdir -p "$folder" || fail 2 "cannot write to $root"
-  say "building in $folder ($*)"
+  say "building in $folder, which takes some minutes ($*)"
   if ! { cmake -S "$root" -B "$folder" -G Ninja "$@" &&
          cmake --build "$folder" --parallel "$(nproc)"; } >"$folder/build.log" 2>&1; then
     tail -n 40 "$folder/build.log" >&2

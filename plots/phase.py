@@ -66,6 +66,10 @@ def draw(panels):
     handles += [Line2D([], [], color="black", linewidth=1.1),
                 Line2D([], [], color="black", linewidth=1.1, linestyle=(0, (3, 1.2)))]
     names += ["(3.6)", "(3.6), stage I"]
+    # White marks are drawn dark in the legend, where the ground is white.
+    handles += [Line2D([], [], color=style.GREY, linestyle="none", marker=".", markersize=4),
+                Line2D([], [], color=style.GREY, linestyle="none", marker="x", markersize=4)]
+    names += ["no $p_S$ over 1/2", "seeds differ"]
     all_axes[1].legend(handles, names, title="selected $S$", title_fontsize=7, loc="center left",
                        bbox_to_anchor=(1, 0.5), handlelength=1.6)
     return figure

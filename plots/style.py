@@ -126,7 +126,7 @@ def draw_matrix(axes, values, limit):
     size = min(7.5, 26 / max(rows, columns))
     for (row, column), value in np.ndenumerate(values):
         if size > 3 and np.isfinite(value):
-            number = f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+            number = f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
             axes.text(column, row, number, ha="center", va="center", fontsize=size,
                       color="white" if abs(value) > 0.6 * limit else "black")
     axes.set_xticks(range(columns), range(1, columns + 1))

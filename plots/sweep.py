@@ -11,6 +11,7 @@ seeds disagree. Only finished points count.
 """
 
 import argparse
+import difflib
 import pathlib
 import sys
 
@@ -45,12 +46,22 @@ class Sweep:
 
     def values(self, name):
         if name not in self.fields:
-            raise runfile.RunFileError(
-                f"{self.path}: no field {name}; there are: {', '.join(sorted(self.fields))}")
+            near = difflib.get_close_matches(name, self.fields, 3, 0.5)
+            raise runfile.RunFileError(f"{self.path}: no field {name}" +
+                                       (f"; nearest: {', '.join(near)}" if near else
+                                        "; gih show lists them"))
         return self.fields[name]
+
+    def drawable(self, name):
+        values = self.values(name)
+        if not is_text(values) and np.isnan(values).all():
+            raise runfile.RunFileError(f"{self.path}: {name} is NaN at every point")
+        return values
 
     def check_alone(self, *names):
         """An error when the points differ in another key than these and the seed."""
+        for name in names:
+            self.values(name)
         for name, values in self.fields.items():
             if name.startswith(SECTIONS) and name not in (*names, SEED) and varies(values):
                 found = sorted(set(values.tolist()))[:8]
@@ -110,7 +121,7 @@ def set_axis(axis, values):
 # ---- lines --------------------------------------------------------------------------------------
 def draw_lines(axes, sweep, x, value, lines=None):
     sweep.check_alone(x, *([lines] if lines else []))
-    values = sweep.values(value)
+    values = sweep.drawable(value)
     if is_text(values):
         raise runfile.RunFileError(f"--value {value}: holds words; give --y for a heat map")
     xs = order(sweep.values(x))
@@ -145,14 +156,14 @@ def most_frequent(found):
 def word_colours(words):
     """Colours of words; subsets have theirs wherever they appear."""
     if all(set(word) <= set("01") for word in words):
-        return {word: style.subset_style(word)["color"] for word in words}
+        return {word: style.subset_style(word)["color"] if word else "white" for word in words}
     return dict(zip(words, style.SERIES * len(words)))
 
 
 def draw_heat(axes, sweep, x, y, value):
     """A cell for each pair of values; returns the number of cells where seeds disagree."""
     sweep.check_alone(x, y)
-    values = sweep.values(value)
+    values = sweep.drawable(value)
     xs, ys = order(sweep.values(x)), order(sweep.values(y))
     cells = {}
     for i, one in enumerate(ys):
@@ -176,7 +187,8 @@ def draw_heat(axes, sweep, x, y, value):
             picture[cell] = words.index(word)
         axes.pcolormesh(*borders, picture, cmap=ListedColormap([colours[word] for word in words]),
                         vmin=-0.5, vmax=len(words) - 0.5, rasterized=True)
-        axes.legend([Patch(facecolor=colours[word]) for word in words], words, title=value,
+        axes.legend([Patch(facecolor=colours[word], edgecolor="none" if word else style.GREY)
+                     for word in words], [word or "(empty)" for word in words], title=value,
                     title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), handlelength=1.2)
     else:
         picture = np.full((len(ys), len(xs)), np.nan)
@@ -205,8 +217,9 @@ def main():
     parser.add_argument("--where", action="append", default=[], metavar="KEY=VALUE",
                         help="only points with this value; may be repeated")
     parser.add_argument("-o", "--output", type=pathlib.Path, metavar="NAME",
-                        help="NAME.png and NAME.pdf are written (default: beside the table, "
+                        help="NAME.png, NAME.pdf and NAME.svg are written (default: beside the table, "
                              "TABLE_VALUE)")
+    parser.add_argument("--overwrite", action="store_true", help="replace figures that are there")
     options = parser.parse_args()
     try:
         if options.y and options.lines:
@@ -216,6 +229,8 @@ def main():
             name, equals, value = text.partition("=")
             if not equals:
                 raise runfile.RunFileError(f"--where {text}: must be KEY=VALUE")
+            if name in wanted:
+                raise runfile.RunFileError(f"--where {name}: given twice")
             wanted[name] = value
         sweep = Sweep(options.table, wanted)
         figure, axes = plt.subplots(figsize=(0.75 * style.WIDTH, 0.5 * style.WIDTH))
@@ -224,6 +239,12 @@ def main():
         else:
             draw_lines(axes, sweep, options.x, options.value, options.lines)
         output = options.output or options.table.with_name(f"{options.table.stem}_{options.value}")
+        if output.suffix in (".png", ".pdf", ".svg"):
+            output = output.with_suffix("")
+        for kind in ("png", "pdf", "svg"):
+            there = output.with_name(f"{output.name}.{kind}")
+            if there.exists() and not options.overwrite:
+                raise runfile.RunFileError(f"{there}: exists; --overwrite replaces it")
         style.save(figure, output.parent, output.name)
     except (runfile.RunFileError, OSError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)

@@ -93,9 +93,12 @@ std::vector<Check> check_conditions(const Setup& setup, const PriorFacts& facts)
   primitive.tally.require(facts.gamma >
                           0.0);  // without a floor the prior holds kernels near any other
   primitive.note = fmt::format(
-      "reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, "
+      "{}reducible, periodic or with an entry 0: {:.4g} of the kernels; |lambda_2| median {:.3f}, "
       "largest {:.6f}, "
       "above 0.99 in {:.2g}",
+      facts.gamma > 0.0
+          ? ""
+          : "the prior has no lower bound (data.floor = 0), so kernels come near any; ",
       facts.mixing.share_breaking, facts.mixing.lambda_median, facts.mixing.lambda,
       facts.mixing.share_lambda_above_099);
   add(primitive);

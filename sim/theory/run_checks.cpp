@@ -75,6 +75,9 @@ void selected(const RunView& run, Check& check) {
 void foretold(const RunView& run, Check& check) {
   const StageRows* stage = only(run, &Blocks::c);
   if (stage == nullptr) return skip_without("c", check);
+  if (stage->rows.front().theta.w != run.setup.theta.w) {
+    return check.tally.skip("w was trained before c");
+  }
   const Eigen::VectorXd p = stage->rows.back().theta.p();
   Eigen::Index best = 0;
   p.maxCoeff(&best);

@@ -230,7 +230,7 @@ class Docs(unittest.TestCase):
         self.assertGreater(checked, 30)
 
     def test_every_page_is_reached_from_the_readme(self):
-        linked = set(re.findall(r"\]\(docs/(\w+\.md)\)", (SOURCE / "README.md").read_text()))
+        linked = set(re.findall(r"\]\(docs/([\w-]+\.md)\)", (SOURCE / "README.md").read_text()))
         self.assertEqual(linked, {page.name for page in PAGES[1:]})
 
     def test_files_named_in_code_marks_exist(self):

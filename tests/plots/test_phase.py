@@ -71,11 +71,25 @@ class Phase(FigureCase):
                               ((*over, "--where", "init.w-diagonal=x"), "must be a number"),
                               ((*over, "--where", "init.w-diagonal"), "must be KEY=VALUE"),
                               ((*over, "--where", "init.w=1"), "no field init.w"),
+                              (("--x", "data.alfa", "--value", "selected_p"), "nearest: data.alpha"),
+                              ((*over, "--where", "init.w-diagonal=3", "--where",
+                                "init.w-diagonal=4"), "given twice"),
                               ((*over, "--y", "init.w-diagonal", "--lines", "S_star"), "--lines"),
                               (("--x", "data.alpha", "--value", "selected", "--where",
                                 "init.w-diagonal=3"), "holds words")):
             with self.subTest(options):
                 self.assertIn(part, self.sweep(*options, status=2))
+
+    def test_sweep_replaces_no_figure_unasked(self):
+        sample_run.phase(self.folder / "t.h5")
+        options = ("--x", "data.alpha", "--y", "init.w-diagonal", "--value", "selected", "-o",
+                   self.folder / "heat.png")
+        self.assertEqual(self.sweep(*options), self.folder / "heat.png")
+        self.assertIn("heat.png: exists", self.sweep(*options, status=2))
+        self.assertEqual(self.sweep(*options, "--overwrite"), self.folder / "heat.png")
+
+    def test_sweep_of_words_that_are_not_everywhere(self):
+        self.assertEqual(sweep.word_colours(["", "110"])[""], "white")
 
     def test_sweep_cells(self):
         np.testing.assert_allclose(sweep.edges(np.array([0.0, 1.0, 3.0]), False), [-0.5, 0.5, 2, 4])

@@ -24,6 +24,15 @@
 namespace gih::cli {
 namespace {
 
+/// Then the weights that stage 1 of the theory finds are not the initial ones.
+bool trains_w_before_c(const Schedule& schedule) {
+  for (const Stage& stage : schedule) {
+    if (stage.trains.c) return false;
+    if (stage.trains.w) return true;
+  }
+  return false;
+}
+
 namespace fs = std::filesystem;
 
 /// Fields in the order of their first appearance; what a row does not have is empty or NaN.
@@ -231,7 +240,7 @@ class Theory {
     table.set("forecast", code);
     table.set("forecast_gap", seen.gap);
     table.set("forecast_gap_error", seen.gap_error);
-    if (!selected.empty()) {
+    if (!selected.empty() && !trains_w_before_c(settings.schedule)) {
       const char* verdict = seen.tie           ? "UNDECIDED"
                             : selected == code ? "PASS"
                             : seen.decided     ? "FAIL"

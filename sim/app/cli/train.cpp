@@ -88,10 +88,18 @@ std::string summary(const TrainingRun& run) {
   Eigen::Index best = 0;
   p.maxCoeff(&best);
   const LogRow& last = state.log.back();
+  std::string remark;
+  if (state.log.size() == 1) remark = "; nothing was trained (no stage, or none with steps)";
+  if (last.train_loss > state.log.front().train_loss) {
+    remark =
+        fmt::format("; warning: the training loss rose, from {:.6f}: is a learning rate too large?",
+                    state.log.front().train_loss);
+  }
   return fmt::format(
-      "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}\n",
+      "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}{}\n",
       run.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
-      subset_code(subsets[static_cast<std::size_t>(best)], run.settings.model.blocks()), p[best]);
+      subset_code(subsets[static_cast<std::size_t>(best)], run.settings.model.blocks()), p[best],
+      remark);
 }
 
 int execute(TrainingRun& run, bool overwrite, bool quiet) {
