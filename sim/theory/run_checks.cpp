@@ -4,47 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <span>
 
 #include "gih/theory/population.hpp"
+#include "run_view.hpp"
 
 namespace gih {
 namespace {
 
-/// Rows of one stage and what it trains.
-struct StageRows {
-  const Stage& stage;
-  std::span<const LogRow> rows;
-};
-
-/// What every check of a run sees.
-struct RunView {
-  const Setup& setup;
-  const PriorFacts& facts;
-  bool conditions;              ///< the theorem's hypotheses hold
-  std::vector<Subset> subsets;  ///< of heads
-  std::ptrdiff_t star;  ///< index of S* in `subsets`; negative when no subset of heads is S*
-  std::vector<StageRows> stages;
-
-  double p_star(const LogRow& row) const { return row.theta.p()[star]; }
-  double L() const {
-    return setup.data.L ? static_cast<double>(*setup.data.L)
-                        : std::numeric_limits<double>::infinity();
-  }
-};
-
 double own_weight(const Matrix& w, Eigen::Index h) {
   return lag_attention(w)(h, h);
-}
-
-/// The first stage that trains this block alone; null when there is none.
-const StageRows* only(const RunView& run, bool Blocks::*block) {
-  for (const StageRows& stage : run.stages) {
-    const Blocks& trains = stage.stage.trains;
-    if (trains.*block && trains.c + trains.w + trains.a == 1) return &stage;
-  }
-  return nullptr;
 }
 
 struct RunRow {
@@ -54,10 +22,6 @@ struct RunRow {
   bool always;  ///< binding whether or not the theorem's conditions hold
   void (*check)(const RunView&, Check&);
 };
-
-void skip_without(const char* what, Check& check) {
-  check.tally.skip(fmt::format("no stage trains {} alone", what));
-}
 
 void selected(const RunView& run, Check& check) {
   const StageRows* stage = only(run, &Blocks::c);
@@ -212,52 +176,6 @@ void frozen_blocks(const RunView& run, Check& check) {
     }
   }
   if (check.tally.checked() == 0) check.tally.skip("every stage trains everything");
-}
-
-/// a against the time over every stage that trains a alone, one after the other.
-struct Growing {
-  double time, a;
-};
-
-std::vector<Growing> growing(const RunView& run) {
-  std::vector<Growing> path;
-  for (const StageRows& stage : run.stages) {
-    const Blocks& trains = stage.stage.trains;
-    if (!trains.a || trains.c || trains.w) continue;
-    const double before = path.empty() ? 0.0 : path.back().time;
-    // Each stage repeats the last row of the one before.
-    for (const LogRow& row : stage.rows.subspan(path.empty() ? 0 : 1)) {
-      path.push_back({before + row.time, row.theta.a});
-    }
-  }
-  return path;
-}
-
-void a_rises(const RunView& run, Check& check) {
-  const std::vector<Growing> path = growing(run);
-  if (path.empty()) return skip_without("a", check);
-  for (std::size_t i = 1; i < path.size(); ++i) check.tally.at_most(path[i - 1].a, path[i].a);
-}
-
-void two_regimes(const RunView& run, Check& check) {
-  const std::vector<Growing> path = growing(run);
-  if (path.empty()) return skip_without("a", check);
-  if (path.size() < 20) return check.tally.skip("fewer than 20 log rows");
-  const auto rate = [](const Growing& from, const Growing& to) {
-    return (to.a - from.a) / (to.time - from.time);
-  };
-  const Growing& end = path.back();
-  const double early = rate(path[0], path[10]);
-  const double late = rate(path[path.size() - 10], end);
-  check.binding = false;  // a matter of how long was trained
-  check.tally.at_most(10.0 * late, early);
-  const auto decade = std::find_if(path.begin(), path.end(),
-                                   [&](const Growing& now) { return now.time >= end.time / 10.0; });
-  const double slope = (end.a - decade->a) / std::log(end.time / decade->time);
-  check.note = fmt::format(
-      "da/dt {:.3g} at first, {:.3g} at last; da/dlog t = {:.3f} over the last decade (1/2 for "
-      "the flow at L = inf, eps = 0)",
-      early, late, slope);
 }
 
 void loss_falls(const RunView& run, Check& check) {
