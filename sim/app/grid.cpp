@@ -29,7 +29,9 @@ struct Line {
 /// FNV-1a.
 std::string hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3;
+  for (const char byte : text) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  }
   return fmt::format("{:016x}", hash);
 }
 

@@ -178,7 +178,8 @@ TEST_CASE("what is wrong is named with its place") {
       {"model.heads = 2 3\nmodel.degree = 3\n",
        "model.degree = 3: must be at most model.heads = 2"},
   };
-  for (const auto& [text, part] : cases) {
+  for (const auto& example : cases) {
+    const std::string text = example.first, part = example.second;
     CAPTURE(text);
     const std::string found = refusal(text);
     CAPTURE(found);
