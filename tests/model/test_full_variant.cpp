@@ -166,9 +166,11 @@ TEST_CASE("the full cases: loss, gradients and gradient steps of both engines") 
 
 TEST_CASE("the engines agree on every convention, target, loss and thread count") {
   std::mt19937_64 random(7);
-  for (const auto& [name, model] : conventions()) {
+  for (const auto& convention : conventions()) {
+    const std::string name = convention.name;
+    const ModelSpec& model = convention.model;
     for (int setting = 0; setting < 6; ++setting) {
-      INFO("convention: ", std::string(name));
+      INFO("convention: ", name);
       CAPTURE(setting);
       PromptSpec spec{.M = model.reach(), .mask = model.mask};
       if (setting & 1) spec.target = Target::conditional;
@@ -225,9 +227,11 @@ TEST_CASE("the engines agree on every convention, target, loss and thread count"
 
 TEST_CASE("the gradient of every convention is that of the six-point stencil") {
   std::mt19937_64 random(23);
-  for (const auto& [name, model] : conventions()) {
+  for (const auto& convention : conventions()) {
+    const std::string name = convention.name;
+    const ModelSpec& model = convention.model;
     if (model.rectify) continue;  // has corners; the engines agree there
-    INFO("convention: ", std::string(name));
+    INFO("convention: ", name);
     DataSpec data;
     data.d = model.d;
     data.parents = {1};
