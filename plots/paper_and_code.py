@@ -20,7 +20,8 @@ LABELS = {
     "": "released code", "window": "all heads see lags 1 to 3", "norm": "no norm of head outputs",
     "loss": "cross-entropy of y", "w-off": "w beside the diagonal 0.01",
     "feature": "feature of length 1", "self": "no attention to itself",
-    "rectify": "negative products count", "text": "all as in the text",
+    "rectify": "negative products count", "residual": "residual block in the kernel",
+    "text": "all as in the text",
 }
 GROWING = ("110", "101", "011")
 

@@ -31,6 +31,7 @@ variant full norm "${norm[@]}"
 variant full feature "${feature[@]}"
 variant full self "${self[@]}"
 variant full rectify "${rectify[@]}"
+variant full residual "${residual[@]}"
 variant full loss "${loss[@]}"
 variant full text "${window[@]}" "${norm[@]}" "${feature[@]}" "${self[@]}" "${rectify[@]}" \
   "${residual[@]}" "${loss[@]}"
