@@ -11,146 +11,171 @@ double sum_lanes(const Lanes& v) {
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-/// Calls body<G>(first) for groups of at most four planes, whose sums stay in registers.
-template <class Body>
-void each_group(std::size_t planes, Body body) {
-  for (std::size_t first = 0; first < planes; first += 4) {
-    switch (planes - first) {
-      case 1:
-        body.template operator()<1>(first);
-        break;
-      case 2:
-        body.template operator()<2>(first);
-        break;
-      case 3:
-        body.template operator()<3>(first);
-        break;
-      default:
-        body.template operator()<4>(first);
-    }
-  }
+Lanes exp(const Lanes& x) {
+  Lanes result{};
+  for (std::size_t lane = 0; lane < lanes; ++lane) result.set(lane, std::exp(x[lane]));
+  return result;
+}
+
+Lanes sum_of(const Lanes* planes, std::size_t count) {
+  Lanes sum = planes[0];
+  for (std::size_t p = 1; p < count; ++p) sum += planes[p];
+  return sum;
 }
 
 }  // namespace
 
-/// -sum_t weight_t log(y_t + eps) (2.1).
-void BlockPass::cross_entropy(const Lanes* weight, const Lanes& Z, std::size_t targets) {
-  for (std::size_t t = 0; t < targets; ++t) {
-    const Lanes& y = y_[t];
-    if (mode_.loss) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        if (!(weight[t][lane] > 0.0)) continue;
-        loss_.set(lane, loss_[lane] - weight[t][lane] * std::log(y[lane] + spec_.eps));
-      }
-    }
-    g_[t] = weight[t] / (Z * (y + Lanes::all(spec_.eps)));
-    // An empty lane with eps = 0 would be 0 / 0.
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      if (!(weight[t][lane] > 0.0)) g_[t].set(lane, 0.0);
-    }
+/// y_t = N_t / Z, and the loss is -sum_t weight_t log(y_t + eps) (2.1).
+void BlockPass::add_cross_entropy(const QuestionBlock& block, const Lanes* planes) {
+  const Lanes* weight = blocks_.weights.data() + block.first_weight;
+  const Lanes Z = sum_of(planes, block.planes);
+  for (std::size_t t = 0; t < block.targets; ++t) {
+    const Lanes logarithm = log(planes[t] / Z + Lanes::all(spec_.eps));
+    loss_ -= Lanes::where_positive(weight[t], weight[t] * logarithm);
   }
+}
+
+/// With g_t = -dL/dy_t / Z, dL/dE of a position in plane t is sum_j g_j y_j - g_t, and in the plane
+/// of other tokens the same without g_t. Z (y_t + eps) is N_t + eps Z, so that g_t and g_t y_t
+/// share a division.
+void BlockPass::differentiate_cross_entropy(const QuestionBlock& block, Lanes* planes) {
+  const Lanes* weight = blocks_.weights.data() + block.first_weight;
+  const Lanes eps = Lanes::all(spec_.eps);
+  const Lanes Z = sum_of(planes, block.planes);
+  Lanes mean{};
+  for (std::size_t t = 0; t < block.targets; ++t) {
+    const Lanes N = planes[t];
+    const Lanes scaled = weight[t] / (Z * (N + eps * Z));
+    planes[t] = scaled * Z;
+    mean += scaled * N;
+  }
+  for (std::size_t t = 0; t < block.targets; ++t) planes[t] = mean - planes[t];
+  if (block.planes > block.targets) planes[block.targets] = mean;
 }
 
 /// sum_t weight_t (log sum_j exp(y_j) - y_t); every token is a target, and y is in [0, 1], where
 /// nothing overflows.
-void BlockPass::softmax_cross_entropy(const Lanes* weight, const Lanes& Z, std::size_t targets) {
+void BlockPass::add_softmax_cross_entropy(const QuestionBlock& block, const Lanes* planes) {
+  const Lanes* weight = blocks_.weights.data() + block.first_weight;
+  const Lanes Z = sum_of(planes, block.planes);
   Lanes sum{}, weights{};
-  for (std::size_t t = 0; t < targets; ++t) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      g_[t].set(lane, std::exp(y_[t][lane]));
-    }
-    sum += g_[t];
+  for (std::size_t t = 0; t < block.targets; ++t) {
+    const Lanes y = planes[t] / Z;
+    sum += exp(y);
+    weights += weight[t];
+    loss_ -= weight[t] * y;
+  }
+  loss_ += weights * log(sum);
+}
+
+void BlockPass::differentiate_softmax_cross_entropy(const QuestionBlock& block, Lanes* planes) {
+  const Lanes* weight = blocks_.weights.data() + block.first_weight;
+  const Lanes Z = sum_of(planes, block.planes);
+  Lanes sum{}, weights{};
+  for (std::size_t t = 0; t < block.targets; ++t) {
+    planes[t] = planes[t] / Z;
+    exp_y_[t] = exp(planes[t]);
+    sum += exp_y_[t];
     weights += weight[t];
   }
-  for (std::size_t t = 0; t < targets; ++t) {
-    if (mode_.loss) loss_ -= weight[t] * y_[t];
-    g_[t] = (weight[t] - weights * g_[t] / sum) / Z;
+  Lanes mean{};
+  for (std::size_t t = 0; t < block.targets; ++t) {
+    const Lanes g = (weight[t] - weights * exp_y_[t] / sum) / Z;
+    mean += g * planes[t];
+    planes[t] = g;
   }
-  if (!mode_.loss) return;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    loss_.set(lane, loss_[lane] + weights[lane] * std::log(sum[lane]));
-  }
+  for (std::size_t t = 0; t < block.targets; ++t) planes[t] = mean - planes[t];
 }
 
-/// exp(a s - maximum over the question's own positions), by slot and lane.
+/// exp(a s - maximum over the question's own positions), by entry and lane.
 template <class Count>
-void BlockPass::own_maximum(const QuestionBlock& block, const Count* n) {
-  const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
+void BlockPass::own_maximum(std::size_t first, std::size_t last, const Count* counts, Lanes* E) {
+  const std::uint32_t* of = blocks_.entry_class.data();
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const auto occurs = [&](std::size_t j) {
-      const Count* at = n + j * block.planes;
-      return std::any_of(at, at + block.planes, [&](const Count& x) { return x[lane] > 0; });
-    };
     double largest = -std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < block.slots; ++j) {
-      if (occurs(j)) largest = std::max(largest, e_[slot[j]]);
+    for (std::size_t i = first; i < last; ++i) {
+      if (counts[i][lane] > 0) largest = std::max(largest, e_[of[i]]);
     }
-    for (std::size_t j = 0; j < block.slots; ++j) {
-      E_[j].set(lane, occurs(j) ? std::exp(e_[slot[j]] - largest) : 0.0);
+    for (std::size_t i = first; i < last; ++i) {
+      E[i - first].set(lane, counts[i][lane] > 0 ? std::exp(e_[of[i]] - largest) : 0.0);
     }
   }
 }
 
-/// y_t = N_t / Z with Z the sum of N over the planes. dL/dE of a class is the sum over the planes
-/// of n times sum_t g_t y_t - g, where g_t = -dL/dy_t / Z, and 0 for the plane of other tokens.
+/// N_p = sum of n E over the entries of plane p.
 template <bool careful, class Count>
-void BlockPass::run_block(const QuestionBlock& block, const Count* n) {
-  const std::uint32_t* slot = blocks_.slot_class.data() + block.first_slot;
-  const Lanes* weight = blocks_.weights.data() + block.first_weight;
-  if constexpr (careful) own_maximum(block, n);
-  const auto E = [&](std::size_t j) {
+void BlockPass::forward(const QuestionBlock& block, const Count* counts, Lanes* planes, Lanes* E) {
+  const std::uint32_t* of = blocks_.entry_class.data();
+  const std::size_t* run = blocks_.runs.data() + block.first_run;
+  if constexpr (careful) own_maximum(run[0], run[block.planes], counts, E);
+  const auto term = [&](std::size_t i) {
     if constexpr (careful) {
-      return E_[j];
+      return E[i - run[0]] * widened(counts[i]);
     } else {
-      return e_[slot[j]];
+      return e_[of[i]] * widened(counts[i]);
     }
   };
-  each_group(block.planes, [&]<std::size_t G>(std::size_t first) {
-    Lanes even[G]{}, odd[G]{};
-    const Count* at = n + first;
-    std::size_t j = 0;
-    for (; j + 1 < block.slots; j += 2, at += 2 * block.planes) {
-      for (std::size_t p = 0; p < G; ++p) even[p] += E(j) * widened(at[p]);
-      for (std::size_t p = 0; p < G; ++p) odd[p] += E(j + 1) * widened(at[block.planes + p]);
+  for (std::size_t p = 0; p < block.planes; ++p) {
+    Lanes even{}, odd{};  // two sums, so that an addition need not wait for the one before
+    std::size_t i = run[p];
+    const std::size_t last = run[p + 1];
+    for (; i + 1 < last; i += 2) {
+      even += term(i);
+      odd += term(i + 1);
     }
-    for (std::size_t p = 0; p < G; ++p) {
-      if (j < block.slots) even[p] += E(j) * widened(at[p]);
-      y_[first + p] = even[p] + odd[p];
-    }
-  });
-  Lanes Z = y_[0];
-  for (std::size_t p = 1; p < block.planes; ++p) Z += y_[p];
-  for (std::size_t t = 0; t < block.targets; ++t) y_[t] = y_[t] / Z;
-  if (spec_.kind == LossKind::cross_entropy) {
-    cross_entropy(weight, Z, block.targets);
-  } else {
-    softmax_cross_entropy(weight, Z, block.targets);
+    if (i < last) even += term(i);
+    planes[p] = even + odd;
   }
-  if (!mode_.gradient) return;
-  Lanes mean{};
-  for (std::size_t t = 0; t < block.targets; ++t) mean += g_[t] * y_[t];
-  for (std::size_t t = 0; t < block.targets; ++t) g_[t] = mean - g_[t];
-  if (block.planes > block.targets) g_[block.targets] = mean;
-  each_group(block.planes, [&]<std::size_t G>(std::size_t first) {
-    Lanes g[G];
-    for (std::size_t p = 0; p < G; ++p) g[p] = g_[first + p];
-    const Count* at = n + first;
-    for (std::size_t j = 0; j < block.slots; ++j, at += block.planes) {
-      Lanes term = g[0] * widened(at[0]);
-      for (std::size_t p = 1; p < G; ++p) term += g[p] * widened(at[p]);
-      if constexpr (careful) term = term * E_[j];
-      sum_[slot[j]] += term;
-    }
-  });
 }
 
-template <class Count>
-void BlockPass::run_block(const QuestionBlock& block, const std::vector<Count>& counts) {
-  const Count* n = counts.data() + block.first_count;
-  if (mode_.careful) {
-    run_block<true>(block, n);
-  } else {
-    run_block<false>(block, n);
+/// Adds n dL/dE (n E dL/dE when careful) to the sums of the classes.
+template <bool careful, class Count>
+void BlockPass::backward(const QuestionBlock& block, const Count* counts, const Lanes* planes,
+                         const Lanes* E) {
+  const std::uint32_t* of = blocks_.entry_class.data();
+  const std::size_t* run = blocks_.runs.data() + block.first_run;
+  for (std::size_t p = 0; p < block.planes; ++p) {
+    const Lanes g = planes[p];
+    for (std::size_t i = run[p]; i < run[p + 1]; ++i) {
+      if constexpr (careful) {
+        sum_[of[i]] += g * widened(counts[i]) * E[i - run[0]];
+      } else {
+        sum_[of[i]] += g * widened(counts[i]);
+      }
+    }
+  }
+}
+
+/// Forward for a group of blocks, then their losses, then backward: no division waits for a sum
+/// that has just begun, and the counts of a group are still in the first cache on the way back.
+template <bool careful, class Count>
+void BlockPass::run_blocks(const BlockChunk& chunk, const Count* counts) {
+  const bool logits = spec_.kind == LossKind::softmax_cross_entropy;
+  for (std::size_t first = chunk.first_block; first < chunk.last_block; first += group) {
+    const std::size_t last = std::min(first + group, chunk.last_block);
+    const auto planes = [&](std::size_t b) {
+      return planes_.data() + (b - first) * blocks_.most_planes;
+    };
+    const auto E = [&](std::size_t b) {
+      return careful ? E_.data() + (b - first) * blocks_.most_entries : nullptr;
+    };
+    for (std::size_t b = first; b < last; ++b) {
+      forward<careful>(blocks_.blocks[b], counts, planes(b), E(b));
+    }
+    // Value and derivative are apart, so that neither's roundings depend on whether the other is
+    // asked for.
+    for (std::size_t b = first; mode_.loss && b < last; ++b) {
+      logits ? add_softmax_cross_entropy(blocks_.blocks[b], planes(b))
+             : add_cross_entropy(blocks_.blocks[b], planes(b));
+    }
+    if (!mode_.gradient) continue;
+    for (std::size_t b = first; b < last; ++b) {
+      logits ? differentiate_softmax_cross_entropy(blocks_.blocks[b], planes(b))
+             : differentiate_cross_entropy(blocks_.blocks[b], planes(b));
+    }
+    for (std::size_t b = first; b < last; ++b) {
+      backward<careful>(blocks_.blocks[b], counts, planes(b), E(b));
+    }
   }
 }
 
@@ -163,13 +188,13 @@ double BlockPass::run(std::size_t c, std::span<const double> e, PassMode mode, d
     e_[k] = e[blocks_.chunk_class[chunk.first_class + k]];
     sum_[k] = Lanes{};
   }
-  for (std::size_t b = chunk.first_block; b < chunk.last_block; ++b) {
-    const QuestionBlock& block = blocks_.blocks[b];
-    if (blocks_.short_counts.empty()) {
-      run_block(block, blocks_.counts);
-    } else {
-      run_block(block, blocks_.short_counts);
-    }
+  const auto run_all = [&](const auto* counts) {
+    mode.careful ? run_blocks<true>(chunk, counts) : run_blocks<false>(chunk, counts);
+  };
+  if (blocks_.short_counts.empty()) {
+    run_all(blocks_.counts.data());
+  } else {
+    run_all(blocks_.short_counts.data());
   }
   for (std::size_t k = 0; k < count; ++k) sum[k] = sum_lanes(sum_[k]);
   return sum_lanes(loss_);

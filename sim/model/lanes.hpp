@@ -3,8 +3,10 @@
 // so every bit of a result, is the same everywhere. They are built of vectors as wide as the
 // processor's own, because gcc takes wider ones apart through memory.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace gih {
 
@@ -24,6 +26,11 @@ struct Pack {
   static Pack all(double x) { return {Half::all(x), Half::all(x)}; }
   static Pack widened(const std::uint16_t* x) {
     return {Half::widened(x), Half::widened(x + n / 2)};
+  }
+  static Pack log(const Pack& x) { return {Half::log(x.low), Half::log(x.high)}; }
+  /// x where w > 0, else 0.
+  static Pack where_positive(const Pack& w, const Pack& x) {
+    return {Half::where_positive(w.low, x.low), Half::where_positive(w.high, x.high)};
   }
   double operator[](std::size_t i) const { return i < n / 2 ? low[i] : high[i - n / 2]; }
   void set(std::size_t i, double x) { i < n / 2 ? low.set(i, x) : high.set(i - n / 2, x); }
@@ -49,6 +56,36 @@ struct Pack<native_lanes> {
     for (std::size_t i = 0; i < native_lanes; ++i) result.v[i] = whole[i];
     return result;
   }
+  static Pack where_positive(const Pack& w, const Pack& x) { return {w.v > 0.0 ? x.v : Native{}}; }
+  /// Within two units in the last place. x = 2^k m with m from sqrt(1/2) to sqrt(2), and log m is
+  /// 2 artanh(r) of r = (m - 1) / (m + 1), |r| < 0.172, by its series.
+  static Pack log(const Pack& x) {
+    using Bits = std::int64_t __attribute__((vector_size(native_lanes * sizeof(std::int64_t))));
+    Pack result;
+    for (std::size_t i = 0; i < native_lanes; ++i) {
+      if (x.v[i] >= std::numeric_limits<double>::min() &&
+          x.v[i] <= std::numeric_limits<double>::max())
+        continue;
+      for (std::size_t j = 0; j < native_lanes; ++j) result.v[j] = std::log(x.v[j]);
+      return result;
+    }
+    const auto bits = __builtin_bit_cast(Bits, x.v);
+    constexpr auto root_half = __builtin_bit_cast(std::int64_t, 0.70710678118654752440);
+    const Bits k = (bits - root_half) >> 52;
+    const auto m = __builtin_bit_cast(Native, bits - (k << 52));
+    // No processor before AVX-512 converts these integers, but 1.5 * 2^52 + k has them in its bits.
+    constexpr double shift = 0x1.8p52;
+    const Bits of_k = k + __builtin_bit_cast(std::int64_t, shift);
+    const Native exponent = __builtin_bit_cast(Native, of_k) - shift;
+    const Native r = (m - 1.0) / (m + 1.0);
+    const Native z = r * r;
+    Native series = z / 23.0;
+    for (int odd = 21; odd > 1; odd -= 2) series = (series + 1.0 / odd) * z;
+    // log 2 in two parts, the first short enough that k times it is exact.
+    constexpr double log2_high = 0x1.62e42fefap-1, log2_low = 0x1.cf79abc9e3b3ap-40;
+    result.v = exponent * log2_high + (2.0 * r + (2.0 * r * series + exponent * log2_low));
+    return result;
+  }
   double operator[](std::size_t i) const { return v[i]; }
   void set(std::size_t i, double x) { v[i] = x; }
 
@@ -69,6 +106,10 @@ inline Lanes& operator+=(Lanes& a, const Lanes& b) {
 }
 inline Lanes& operator-=(Lanes& a, const Lanes& b) {
   return a = a - b;
+}
+
+inline Lanes log(const Lanes& x) {
+  return Lanes::log(x);
 }
 
 /// Counts of positions below 65,536 are kept as such: they stream four times as fast, and widen to

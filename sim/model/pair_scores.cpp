@@ -124,26 +124,25 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
     }
   }
   if (!blocks.w) return;
-  std::vector<double> rate(count);  // dL/d<v^(h), v'^(h)>
-  std::vector<double> term(count);
-  std::vector<double> dsigma(static_cast<std::size_t>((M_ + 1) * M_));
+  rate_.resize(count);
+  term_.resize(count);
   for (int h = 0; h < H_; ++h) {
-    std::fill(rate.begin(), rate.end(), 0.0);
+    std::fill(rate_.begin(), rate_.end(), 0.0);
     for (std::size_t S = 0; S < subsets_.size(); ++S) {
       if (!(subsets_[S] >> h & 1U)) continue;
-      std::fill(term.begin(), term.end(), p[static_cast<Eigen::Index>(S)]);
+      std::fill(term_.begin(), term_.end(), p[static_cast<Eigen::Index>(S)]);
       each_element(subsets_[S] & ~(Subset{1} << h), [&](int other) {
         const double* inner = inner_.data() + static_cast<std::size_t>(other) * count;
-        for (std::size_t k = 0; k < count; ++k) term[k] *= inner[k];
+        for (std::size_t k = 0; k < count; ++k) term_[k] *= inner[k];
       });
-      for (std::size_t k = 0; k < count; ++k) rate[k] += term[k];
+      for (std::size_t k = 0; k < count; ++k) rate_[k] += term_[k];
     }
-    std::fill(dsigma.begin(), dsigma.end(), 0.0);
+    dsigma_.assign(static_cast<std::size_t>((M_ + 1) * M_), 0.0);
     for (std::size_t k = 0; k < count; ++k) {
-      const double r = rate[k] * ds[k];
+      const double r = rate_[k] * ds[k];
       const auto [window, query] = length_[k];
-      double* d_window = dsigma.data() + window * M_;
-      double* d_query = dsigma.data() + query * M_;
+      double* d_window = dsigma_.data() + window * M_;
+      double* d_query = dsigma_.data() + query * M_;
       const double* of_window = sigma(window, h);
       const double* of_query = sigma(query, h);
       for (std::size_t e = first_match_[k]; e < first_match_[k + 1]; ++e) {
@@ -154,7 +153,7 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
     }
     for (int m = 1; m <= M_; ++m) {
       const double* at = sigma(m, h);
-      const double* d = dsigma.data() + m * M_;
+      const double* d = dsigma_.data() + m * M_;
       double mean = 0.0;
       for (int i = 0; i < m; ++i) mean += at[i] * d[i];
       for (int i = 0; i < m; ++i) gradient.w(h, i) += at[i] * (d[i] - mean);

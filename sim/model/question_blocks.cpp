@@ -1,104 +1,172 @@
 #include "question_blocks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "gih/base/parallel.hpp"
+#include "question_rows.hpp"
 
 namespace gih {
 namespace {
 
-/// A question as numbers over classes: `classes` ascending, `counts` holds the planes of each.
-struct Row {
-  std::vector<std::uint32_t> classes;
-  std::vector<double> counts;
-  std::vector<double> weights;  // T
-
-  std::size_t targets() const { return weights.size(); }
+/// Rows that are packed on their own, so that packing is parallel and its order fixed.
+struct Segment {
+  std::size_t begin, end;
 };
 
-std::size_t planes(std::size_t targets, int d) {
-  return targets < static_cast<std::size_t>(d) ? targets + 1 : targets;
+std::vector<Segment> cut_segments(const QuestionRows& rows) {
+  constexpr std::size_t longest = 8192;  // a multiple of the lanes, so that few blocks are not full
+  std::vector<Segment> segments;
+  for (std::size_t begin = 0; begin < rows.count();) {
+    std::size_t end = begin + 1;
+    while (end < rows.count() && end - begin < longest &&
+           rows.targets(end) == rows.targets(begin)) {
+      ++end;
+    }
+    segments.push_back({begin, end});
+    begin = end;
+  }
+  return segments;
 }
 
-Row make_row(const Prompts& prompts, const Question& question, bool all_tokens,
-             const ClassOf& class_of) {
-  Row row;
-  std::vector<Token> targets;
-  if (all_tokens) {
-    for (int k = 0; k < prompts.d; ++k) {
-      targets.push_back(static_cast<Token>(k));
-      const double mass = question.soft < 0
-                              ? (question.target == k ? 1.0 : 0.0)
-                              : prompts.target_law(question)[static_cast<std::size_t>(k)];
-      row.weights.push_back(question.weight * mass);
-    }
-  } else if (question.soft < 0) {
-    targets.push_back(question.target);
-    row.weights.push_back(question.weight);
-  } else {
-    const auto law = prompts.target_law(question);
-    for (std::size_t k = 0; k < law.size(); ++k) {
-      if (!(law[k] > 0.0)) continue;
-      targets.push_back(static_cast<Token>(k));
-      row.weights.push_back(question.weight * law[k]);
-    }
-  }
-  const auto cells = prompts.cells_of(question.prompt);
-  std::vector<std::pair<std::uint32_t, std::size_t>> order(cells.size());
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    order[i] = {class_of(cells[i].window, cells[i].next, question.query), i};
-  }
-  std::sort(order.begin(), order.end());
-  const std::size_t stride = planes(targets.size(), prompts.d);
-  for (const auto& [k, i] : order) {
-    if (row.classes.empty() || row.classes.back() != k) {
-      row.classes.push_back(k);
-      row.counts.resize(row.counts.size() + stride, 0.0);
-    }
-    const auto plane = std::find(targets.begin(), targets.end(), cells[i].next) - targets.begin();
-    row.counts[row.counts.size() - stride + static_cast<std::size_t>(plane)] += cells[i].weight;
-  }
-  return row;
-}
+/// The keys of each row of a segment as a set of bits.
+struct KeySets {
+  std::vector<std::uint64_t> keys;  // ascending
+  std::size_t words;                // a set
+  std::vector<std::uint64_t> bits;
 
-/// Packs rows [begin, end), at most `lanes` of them with equal T, into one block. `slot_class`
-/// holds classes until the chunks are cut.
-void pack_block(const std::vector<Row>& rows, std::size_t begin, std::size_t end, int d,
-                QuestionBlocks& packed) {
-  std::vector<std::uint32_t> support;
-  for (std::size_t r = begin; r < end; ++r) {
-    support.insert(support.end(), rows[r].classes.begin(), rows[r].classes.end());
-  }
-  std::sort(support.begin(), support.end());
-  support.erase(std::unique(support.begin(), support.end()), support.end());
-  const std::size_t T = rows[begin].targets();
-  const std::size_t stride = planes(T, d);
-  packed.most_planes = std::max(packed.most_planes, stride);
-  packed.most_slots = std::max(packed.most_slots, support.size());
-  const std::size_t first_count = packed.counts.size();
-  const std::size_t first_weight = packed.weights.size();
-  packed.blocks.push_back({static_cast<std::uint32_t>(support.size()),
-                           static_cast<std::uint32_t>(T), static_cast<std::uint32_t>(stride),
-                           packed.slot_class.size(), first_count, first_weight});
-  packed.slot_class.insert(packed.slot_class.end(), support.begin(), support.end());
-  packed.counts.resize(first_count + support.size() * stride, Lanes{});
-  packed.weights.resize(first_weight + T, Lanes{});
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::size_t r = begin + lane;
-    if (r >= end) {
-      // An empty lane has one position and no weight: finite everywhere, and adds nothing.
-      packed.counts[first_count].set(lane, 1.0);
-      continue;
+  KeySets(const QuestionRows& rows, Segment segment) {
+    for (std::size_t r = segment.begin; r < segment.end; ++r) {
+      const std::size_t old = keys.size();
+      for (const RowEntry& entry : rows.entries(r)) keys.push_back(entry.key());
+      if (old < 65536 && keys.size() < 65536) continue;
+      shrink();
     }
-    const Row& row = rows[r];
-    std::size_t slot = 0;
-    for (std::size_t i = 0; i < row.classes.size(); ++i) {
-      while (support[slot] != row.classes[i]) ++slot;
-      for (std::size_t j = 0; j < stride; ++j) {
-        packed.counts[first_count + slot * stride + j].set(lane, row.counts[i * stride + j]);
+    shrink();
+    words = (keys.size() + 63) / 64;
+  }
+  void shrink() {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  }
+  void fill(const QuestionRows& rows, Segment segment) {
+    bits.assign(words * (segment.end - segment.begin), 0);
+    for (std::size_t r = segment.begin; r < segment.end; ++r) {
+      std::uint64_t* set = bits.data() + (r - segment.begin) * words;
+      auto at = keys.begin();
+      for (const RowEntry& entry : rows.entries(r)) {
+        at = std::lower_bound(at, keys.end(), entry.key());
+        const auto i = static_cast<std::size_t>(at - keys.begin());
+        set[i / 64] |= std::uint64_t{1} << (i % 64);
       }
     }
-    for (std::size_t t = 0; t < T; ++t) packed.weights[first_weight + t].set(lane, row.weights[t]);
   }
+};
+
+/// An order of a segment's rows in which each eight that follow each other have few keys in all: of
+/// the next rows the largest, then seven times the one that adds the fewest keys.
+std::vector<std::size_t> order_of(const QuestionRows& rows, Segment segment) {
+  std::vector<std::size_t> order(segment.end - segment.begin);
+  std::iota(order.begin(), order.end(), segment.begin);
+  KeySets sets(rows, segment);
+  // As many candidates as can be looked through in some microseconds a row.
+  const std::size_t window =
+      std::min<std::size_t>(512, 8192 / std::max<std::size_t>(sets.words, 1));
+  if (window <= lanes) return order;  // sorted by their entries, as they are
+  sets.fill(rows, segment);
+  const auto bits_of = [&](std::size_t r) {
+    return sets.bits.data() + (r - segment.begin) * sets.words;
+  };
+  std::vector<std::size_t> packed;
+  packed.reserve(order.size());
+  std::vector<std::size_t> candidates;
+  std::vector<std::uint64_t> all(sets.words);
+  std::size_t next = 0;
+  while (packed.size() < order.size()) {
+    std::fill(all.begin(), all.end(), 0);
+    for (std::size_t lane = 0; lane < lanes && packed.size() < order.size(); ++lane) {
+      while (candidates.size() < window && next < order.size()) candidates.push_back(order[next++]);
+      std::size_t best = 0;
+      int fewest = 0;
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const std::uint64_t* set = bits_of(candidates[i]);
+        int added = 0;
+        for (std::size_t j = 0; j < sets.words; ++j) added += std::popcount(set[j] & ~all[j]);
+        if (lane == 0) added = -added;
+        if (i > 0 && added >= fewest) continue;
+        best = i;
+        fewest = added;
+      }
+      const std::uint64_t* set = bits_of(candidates[best]);
+      for (std::size_t j = 0; j < sets.words; ++j) all[j] |= set[j];
+      packed.push_back(candidates[best]);
+      candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(best));
+    }
+  }
+  return packed;
+}
+
+/// Packs at most `lanes` rows with equal T into one block. `entry_class` holds classes until the
+/// chunks are cut.
+void pack_block(const QuestionRows& rows, std::span<const std::size_t> of, int d,
+                QuestionBlocks& packed) {
+  std::vector<std::uint64_t> keys;
+  for (const std::size_t r : of) {
+    for (const RowEntry& entry : rows.entries(r)) keys.push_back(entry.key());
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  const std::size_t T = rows.targets(of.front());
+  const std::size_t planes = T < static_cast<std::size_t>(d) ? T + 1 : T;
+  packed.most_planes = std::max(packed.most_planes, planes);
+  packed.most_entries = std::max(packed.most_entries, keys.size());
+  const std::size_t first = packed.entry_class.size();
+  const std::size_t first_weight = packed.weights.size();
+  packed.blocks.push_back({static_cast<std::uint32_t>(T), static_cast<std::uint32_t>(planes),
+                           packed.runs.size() - 1, first_weight});
+  std::size_t at = 0;
+  for (std::size_t p = 0; p < planes; ++p) {
+    while (at < keys.size() && keys[at] >> 32 == p) ++at;
+    packed.runs.push_back(first + at);
+  }
+  for (const std::uint64_t key : keys)
+    packed.entry_class.push_back(static_cast<std::uint32_t>(key));
+  packed.counts.resize(first + keys.size(), Lanes{});
+  packed.weights.resize(first_weight + T, Lanes{});
+  for (std::size_t lane = 0; lane < of.size(); ++lane) {
+    std::size_t i = 0;
+    for (const RowEntry& entry : rows.entries(of[lane])) {
+      while (keys[i] != entry.key()) ++i;
+      packed.counts[first + i].set(lane, entry.count);
+    }
+    const auto weights = rows.weights(of[lane]);
+    for (std::size_t t = 0; t < T; ++t) packed.weights[first_weight + t].set(lane, weights[t]);
+  }
+  // An empty lane has a position in each plane and no weight: finite everywhere, and adds nothing.
+  for (std::size_t lane = of.size(); lane < lanes; ++lane) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32) packed.counts[first + i].set(lane, 1.0);
+    }
+  }
+}
+
+void append(QuestionBlocks& all, const QuestionBlocks& part) {
+  const std::size_t runs = all.runs.size() - 1;
+  const std::size_t entries = all.runs.back();
+  for (QuestionBlock block : part.blocks) {
+    block.first_run += runs;
+    block.first_weight += all.weights.size();
+    all.blocks.push_back(block);
+  }
+  for (std::size_t i = 1; i < part.runs.size(); ++i) all.runs.push_back(entries + part.runs[i]);
+  all.entry_class.insert(all.entry_class.end(), part.entry_class.begin(), part.entry_class.end());
+  all.counts.insert(all.counts.end(), part.counts.begin(), part.counts.end());
+  all.weights.insert(all.weights.end(), part.weights.begin(), part.weights.end());
+  all.most_planes = std::max(all.most_planes, part.most_planes);
+  all.most_entries = std::max(all.most_entries, part.most_entries);
 }
 
 /// Moves the counts into short_counts if that changes none.
@@ -115,26 +183,34 @@ void shorten(QuestionBlocks& packed) {
   packed.counts = {};
 }
 
-/// Cuts the blocks into chunks, a number that depends on the blocks alone.
+/// Cuts the blocks into chunks of about as many entries each. Their number depends on the blocks
+/// alone, and is a power of two, which threads share evenly.
 void cut_chunks(QuestionBlocks& packed) {
-  constexpr std::size_t blocks_a_chunk = 64;
+  constexpr std::size_t blocks_a_chunk = 48;
   constexpr std::size_t most_chunks = 256;
   const std::size_t blocks = packed.blocks.size();
-  const std::size_t count = std::clamp<std::size_t>(blocks / blocks_a_chunk, 1, most_chunks);
+  const std::size_t count =
+      std::bit_floor(std::clamp<std::size_t>(blocks / blocks_a_chunk, 1, most_chunks));
+  const std::size_t entries = packed.runs.back();
+  const auto first_entry = [&](std::size_t b) {
+    return b < blocks ? packed.runs[packed.blocks[b].first_run] : entries;
+  };
+  std::size_t b = 0;
   for (std::size_t c = 0; c < count; ++c) {
-    BlockChunk chunk{c * blocks / count, (c + 1) * blocks / count, packed.chunk_class.size(), 0};
-    const std::size_t begin = packed.blocks[chunk.first_block].first_slot;
-    const QuestionBlock& last = packed.blocks[chunk.last_block - 1];
-    const std::size_t end = last.first_slot + last.slots;
-    std::vector<std::uint32_t> occurring(
-        packed.slot_class.begin() + static_cast<std::ptrdiff_t>(begin),
-        packed.slot_class.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::size_t first = b;
+    const std::size_t most = blocks - (count - 1 - c);  // one block at least for each that follows
+    for (++b; b < most && first_entry(b) < (c + 1) * entries / count; ++b) {
+    }
+    if (c + 1 == count) b = blocks;
+    BlockChunk chunk{first, b, packed.chunk_class.size(), 0};
+    const auto begin = packed.entry_class.begin() + static_cast<std::ptrdiff_t>(first_entry(first));
+    const auto end = packed.entry_class.begin() + static_cast<std::ptrdiff_t>(first_entry(b));
+    std::vector<std::uint32_t> occurring(begin, end);
     std::sort(occurring.begin(), occurring.end());
     occurring.erase(std::unique(occurring.begin(), occurring.end()), occurring.end());
-    for (std::size_t i = begin; i < end; ++i) {
-      packed.slot_class[i] = static_cast<std::uint32_t>(
-          std::lower_bound(occurring.begin(), occurring.end(), packed.slot_class[i]) -
-          occurring.begin());
+    for (auto i = begin; i != end; ++i) {
+      *i = static_cast<std::uint32_t>(std::lower_bound(occurring.begin(), occurring.end(), *i) -
+                                      occurring.begin());
     }
     packed.chunk_class.insert(packed.chunk_class.end(), occurring.begin(), occurring.end());
     chunk.last_class = packed.chunk_class.size();
@@ -145,40 +221,29 @@ void cut_chunks(QuestionBlocks& packed) {
 
 }  // namespace
 
-QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, const ClassOf& class_of) {
-  std::vector<Row> rows;
-  rows.reserve(prompts.questions.size());
-  for (const Question& question : prompts.questions) {
-    rows.push_back(make_row(prompts, question, all_tokens, class_of));
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    if (a.targets() != b.targets()) return a.targets() < b.targets();
-    if (a.classes != b.classes) return a.classes < b.classes;
-    return a.counts < b.counts;
-  });
-  // The loss of a question depends on its row alone, so equal rows are one with the summed weight.
-  std::size_t kept = 0;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (kept > 0 && rows[kept - 1].targets() == rows[r].targets() &&
-        rows[kept - 1].classes == rows[r].classes && rows[kept - 1].counts == rows[r].counts) {
-      for (std::size_t t = 0; t < rows[r].targets(); ++t)
-        rows[kept - 1].weights[t] += rows[r].weights[t];
-    } else if (kept++ != r) {
-      rows[kept - 1] = std::move(rows[r]);
-    }
-  }
-  rows.resize(kept);
+double QuestionBlocks::bytes() const {
+  return static_cast<double>(
+      blocks.size() * sizeof(QuestionBlock) + runs.size() * sizeof(std::size_t) +
+      entry_class.size() * sizeof(std::uint32_t) + counts.size() * sizeof(Lanes) +
+      short_counts.size() * sizeof(ShortLanes) + weights.size() * sizeof(Lanes));
+}
 
-  QuestionBlocks packed;
-  for (std::size_t begin = 0; begin < rows.size();) {
-    std::size_t end = begin + 1;
-    while (end < rows.size() && end - begin < lanes &&
-           rows[end].targets() == rows[begin].targets()) {
-      ++end;
+QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, int threads,
+                              const ClassOf& class_of) {
+  const QuestionRows rows(prompts, all_tokens, class_of);
+  const std::vector<Segment> segments = cut_segments(rows);
+  std::vector<QuestionBlocks> parts(segments.size());
+  parallel_for(threads, segments.size(), [&](std::size_t s) {
+    parts[s].runs = {0};
+    const std::vector<std::size_t> order = order_of(rows, segments[s]);
+    for (std::size_t i = 0; i < order.size(); i += lanes) {
+      const std::size_t size = std::min(lanes, order.size() - i);
+      pack_block(rows, std::span(order).subspan(i, size), prompts.d, parts[s]);
     }
-    pack_block(rows, begin, end, prompts.d, packed);
-    begin = end;
-  }
+  });
+  QuestionBlocks packed;
+  packed.runs = {0};
+  for (QuestionBlocks& part : parts) append(packed, std::exchange(part, {}));
   if (!packed.blocks.empty()) cut_chunks(packed);
   shorten(packed);
   return packed;

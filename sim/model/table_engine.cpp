@@ -19,7 +19,7 @@ namespace {
 
 /// Beyond this spread of a s, exponentials relative to the largest class could underflow in a
 /// question that has only small ones; then each question takes its own maximum.
-constexpr double safe_spread = 600.0;
+constexpr double safe_spread = 300.0;  // products of two sums are still normal numbers
 
 class TableEngine final : public Objective {
  public:
@@ -32,7 +32,7 @@ class TableEngine final : public Objective {
     }
     zero_ = zero_parameters(model);
     scores_ = make_scores(model);
-    blocks_ = pack_questions(prompts, loss.kind == LossKind::softmax_cross_entropy,
+    blocks_ = pack_questions(prompts, loss.kind == LossKind::softmax_cross_entropy, threads,
                              [this](WindowCode window, Token own, WindowCode query) {
                                return scores_->class_of(window, own, query);
                              });

@@ -57,6 +57,10 @@ class PairScores final : public Scores {
   std::vector<double> inner_;    // H x classes: <v^(h), v'^(h)>
   std::vector<double> product_;  // nS x classes: K_S
   std::vector<double> s_;        // classes
+
+  // Of a call of backward:
+  std::vector<double> rate_, term_;  // classes: dL/d<v^(h), v'^(h)> over dL/ds, and a subset's part
+  std::vector<double> dsigma_;       // (M+1) x M
 };
 
 }  // namespace gih
