@@ -3,11 +3,23 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "gih/base/error.hpp"
+#include "lanes.hpp"
 
 namespace gih {
 namespace {
+
+Lanes load(const double* from) {
+  Lanes x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+void store(const Lanes& x, double* to) {
+  std::memcpy(to, &x, sizeof x);
+}
 
 template <class Body>
 void each_element(Subset S, Body body) {
@@ -17,11 +29,16 @@ void each_element(Subset S, Body body) {
 }  // namespace
 
 PairScores::PairScores(const ModelSpec& model)
-    : H_(model.H),
-      M_(model.M),
-      codes_(model.d, model.M),
-      subsets_(model.subsets()),
-      first_match_{0} {}
+    : H_(model.H), M_(model.M), codes_(model.d, model.M), subsets_(model.subsets()) {}
+
+std::uint32_t PairScores::first_place(Lengths lengths) {
+  const auto same = [&](const Lengths& known) {
+    return known.window == lengths.window && known.query == lengths.query;
+  };
+  const auto at = std::find_if(lengths_.begin(), lengths_.end(), same) - lengths_.begin();
+  if (static_cast<std::size_t>(at) == lengths_.size()) lengths_.push_back(lengths);
+  return static_cast<std::uint32_t>(at * M_ * M_);
+}
 
 std::uint32_t PairScores::class_of(WindowCode window, Token, WindowCode query) {
   const WindowCode windows = codes_.first(M_) + codes_.count(M_);
@@ -32,26 +49,68 @@ std::uint32_t PairScores::class_of(WindowCode window, Token, WindowCode query) {
   }
   const auto window_lags = codes_.decode(window);
   const auto query_lags = codes_.decode(query);
-  std::string pattern{static_cast<char>(window_lags.size()), static_cast<char>(query_lags.size())};
-  std::vector<Match> matches;
-  for (std::size_t i = 0; i < window_lags.size(); ++i) {
-    for (std::size_t j = 0; j < query_lags.size(); ++j) {
+  const auto m = static_cast<std::uint8_t>(window_lags.size());
+  const auto m_query = static_cast<std::uint8_t>(query_lags.size());
+  std::string pattern{static_cast<char>(m), static_cast<char>(m_query)};
+  std::vector<std::uint32_t> matches;
+  const std::uint32_t first = first_place({m, m_query});
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < m_query; ++j) {
       if (window_lags[i] != query_lags[j]) continue;
-      matches.push_back({static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(j)});
+      matches.push_back(first + static_cast<std::uint32_t>(i * static_cast<std::size_t>(M_) + j));
       pattern += {static_cast<char>(i), static_cast<char>(j)};
     }
   }
   const auto next = static_cast<std::uint32_t>(classes());
   const auto [entry, is_new] = class_of_pattern_.try_emplace(pattern, next);
   if (is_new) {
-    length_.push_back({static_cast<std::uint8_t>(window_lags.size()),
-                       static_cast<std::uint8_t>(query_lags.size())});
     match_.insert(match_.end(), matches.begin(), matches.end());
     first_match_.push_back(match_.size());
     at_ = {};
   }
   if (fits) class_of_pair_.emplace(window * windows + query, entry->second);
   return entry->second;
+}
+
+/// Calls body(group of eight heads, place in place_, lengths, i, j).
+template <class Body>
+void PairScores::each_place(Body body) const {
+  std::size_t place = 0;
+  for (int first_head = 0; first_head < H_; first_head += static_cast<int>(lanes)) {
+    for (const Lengths& of : lengths_) {
+      for (int i = 0; i < M_; ++i) {
+        for (int j = 0; j < M_; ++j, ++place) {
+          if (i < of.window && j < of.query) body(first_head, place, of, i, j);
+        }
+      }
+    }
+  }
+}
+
+/// <v^(h), v'^(h)> of every class.
+void PairScores::update_inner() {
+  const std::size_t count = classes();
+  const std::size_t places = lengths_.size() * static_cast<std::size_t>(M_ * M_);
+  const auto groups = (static_cast<std::size_t>(H_) + lanes - 1) / lanes;
+  place_.assign(groups * places * lanes, 0.0);
+  each_place([&](int first_head, std::size_t place, Lengths of, int i, int j) {
+    for (int h = first_head; h < std::min(H_, first_head + static_cast<int>(lanes)); ++h) {
+      place_[place * lanes + static_cast<std::size_t>(h - first_head)] =
+          sigma(of.window, h)[i] * sigma(of.query, h)[j];
+    }
+  });
+  inner_.resize(static_cast<std::size_t>(H_) * count);
+  for (std::size_t group = 0; group < groups; ++group) {
+    const double* product = place_.data() + group * places * lanes;
+    const std::size_t heads = std::min(lanes, static_cast<std::size_t>(H_) - group * lanes);
+    for (std::size_t k = 0; k < count; ++k) {
+      Lanes sum{};
+      for (std::size_t e = first_match_[k]; e < first_match_[k + 1]; ++e) {
+        sum += load(product + match_[e] * lanes);
+      }
+      for (std::size_t h = 0; h < heads; ++h) inner_[(group * lanes + h) * count + k] = sum[h];
+    }
+  }
 }
 
 /// sigma^(h) of every window length, then <v^(h), v'^(h)> and K_S of every class.
@@ -67,19 +126,8 @@ void PairScores::update_products(const Matrix& w) {
       for (int i = 0; i < m; ++i) to[i] /= sum;
     }
   }
+  update_inner();
   const std::size_t count = classes();
-  inner_.resize(static_cast<std::size_t>(H_) * count);
-  for (int h = 0; h < H_; ++h) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* of_window = sigma(length_[k].window, h);
-      const double* of_query = sigma(length_[k].query, h);
-      double sum = 0.0;
-      for (std::size_t e = first_match_[k]; e < first_match_[k + 1]; ++e) {
-        sum += of_window[match_[e].window_lag] * of_query[match_[e].query_lag];
-      }
-      inner_[static_cast<std::size_t>(h) * count + k] = sum;
-    }
-  }
   product_.assign(subsets_.size() * count, 1.0);
   for (std::size_t S = 0; S < subsets_.size(); ++S) {
     double* K = product_.data() + S * count;
@@ -111,7 +159,7 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
   const std::size_t count = classes();
   const Eigen::VectorXd p = at_.p();
   if (blocks.c) {
-    Eigen::VectorXd along(p.size());  // sum over classes of dL/ds K_S
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(p.size());  // sum over classes of dL/ds K_S
     for (std::size_t S = 0; S < subsets_.size(); ++S) {
       const double* K = product_.data() + S * count;
       double sum = 0.0;
@@ -124,10 +172,10 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
     }
   }
   if (!blocks.w) return;
-  rate_.resize(count);
+  rate_.assign(static_cast<std::size_t>(H_) * count, 0.0);
   term_.resize(count);
   for (int h = 0; h < H_; ++h) {
-    std::fill(rate_.begin(), rate_.end(), 0.0);
+    double* rate = rate_.data() + static_cast<std::size_t>(h) * count;
     for (std::size_t S = 0; S < subsets_.size(); ++S) {
       if (!(subsets_[S] >> h & 1U)) continue;
       std::fill(term_.begin(), term_.end(), p[static_cast<Eigen::Index>(S)]);
@@ -135,25 +183,37 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
         const double* inner = inner_.data() + static_cast<std::size_t>(other) * count;
         for (std::size_t k = 0; k < count; ++k) term_[k] *= inner[k];
       });
-      for (std::size_t k = 0; k < count; ++k) rate_[k] += term_[k];
+      for (std::size_t k = 0; k < count; ++k) rate[k] += term_[k];
     }
-    dsigma_.assign(static_cast<std::size_t>((M_ + 1) * M_), 0.0);
+    for (std::size_t k = 0; k < count; ++k) rate[k] *= ds[k];
+  }
+  std::fill(place_.begin(), place_.end(), 0.0);
+  const std::size_t places = lengths_.size() * static_cast<std::size_t>(M_ * M_);
+  for (std::size_t first = 0; first < static_cast<std::size_t>(H_); first += lanes) {
+    double* derivative = place_.data() + first * places;
+    const std::size_t heads = std::min(lanes, static_cast<std::size_t>(H_) - first);
     for (std::size_t k = 0; k < count; ++k) {
-      const double r = rate_[k] * ds[k];
-      const auto [window, query] = length_[k];
-      double* d_window = dsigma_.data() + window * M_;
-      double* d_query = dsigma_.data() + query * M_;
-      const double* of_window = sigma(window, h);
-      const double* of_query = sigma(query, h);
+      double of_heads[lanes]{};
+      for (std::size_t h = 0; h < heads; ++h) of_heads[h] = rate_[(first + h) * count + k];
+      const Lanes r = load(of_heads);
       for (std::size_t e = first_match_[k]; e < first_match_[k + 1]; ++e) {
-        const auto [i, j] = match_[e];
-        d_window[i] += r * of_query[j];
-        d_query[j] += r * of_window[i];
+        double* at = derivative + match_[e] * lanes;
+        store(load(at) + r, at);
       }
     }
-    for (int m = 1; m <= M_; ++m) {
+  }
+  dsigma_.assign(sigma_.size(), 0.0);
+  each_place([&](int first_head, std::size_t place, Lengths of, int i, int j) {
+    for (int h = first_head; h < std::min(H_, first_head + static_cast<int>(lanes)); ++h) {
+      const double r = place_[place * lanes + static_cast<std::size_t>(h - first_head)];
+      dsigma_[sigma_index(of.window, h) + static_cast<std::size_t>(i)] += r * sigma(of.query, h)[j];
+      dsigma_[sigma_index(of.query, h) + static_cast<std::size_t>(j)] += r * sigma(of.window, h)[i];
+    }
+  });
+  for (int m = 1; m <= M_; ++m) {
+    for (int h = 0; h < H_; ++h) {
       const double* at = sigma(m, h);
-      const double* d = dsigma_.data() + m * M_;
+      const double* d = dsigma_.data() + sigma_index(m, h);
       double mean = 0.0;
       for (int i = 0; i < m; ++i) mean += at[i] * d[i];
       for (int i = 0; i < m; ++i) gradient.w(h, i) += at[i] * (d[i] - mean);
