@@ -1,8 +1,13 @@
 #pragma once
 // The protocol of Figure 3, at which everything is timed.
 
+#include <benchmark/benchmark.h>
+
+#include "../../sim/model/question_blocks.hpp"
+#include "gih/base/parallel.hpp"
 #include "gih/data/prompts.hpp"
 #include "gih/model/objective.hpp"
+#include "gih/model/scores.hpp"
 
 namespace gih::benchmark_protocol {
 
@@ -20,6 +25,25 @@ inline Parameters start() {
   theta.c = Eigen::VectorXd::Constant(7, 0.01);
   theta.a = 0.01;
   return theta;
+}
+
+inline QuestionBlocks layout(const ModelSpec& model, const Prompts& prompts) {
+  const auto scores = make_scores(model);
+  return pack_questions(prompts, false, available_threads(),
+                        [&](WindowCode window, Token own, WindowCode query) {
+                          return scores->class_of(window, own, query);
+                        });
+}
+
+/// Counters: what one pass over the table engine's layout has to read and to do.
+inline void count_layout(benchmark::State& state, const ModelSpec& model, const Prompts& prompts) {
+  const QuestionBlocks blocks = layout(model, prompts);
+  state.counters["bytes"] = blocks.bytes();
+  state.counters["entries"] = static_cast<double>(blocks.entry_class.size());
+  state.counters["blocks"] = static_cast<double>(blocks.blocks.size());
+  state.counters["classes"] = static_cast<double>(blocks.chunk_class.size());
+  // Forward and backward a product and a sum for each lane of an entry.
+  state.counters["flops"] = 4.0 * static_cast<double>(lanes * blocks.entry_class.size());
 }
 
 }  // namespace gih::benchmark_protocol
