@@ -35,6 +35,11 @@ inline QuestionBlocks layout(const ModelSpec& model, const Prompts& prompts) {
                         });
 }
 
+/// Of a pass: forward and backward a product and a sum for each lane of an entry.
+inline double flops(const QuestionBlocks& blocks) {
+  return 4.0 * static_cast<double>(lanes * blocks.entry_class.size());
+}
+
 /// Counters: what one pass over the table engine's layout has to read and to do.
 inline void count_layout(benchmark::State& state, const ModelSpec& model, const Prompts& prompts) {
   const QuestionBlocks blocks = layout(model, prompts);
@@ -42,8 +47,7 @@ inline void count_layout(benchmark::State& state, const ModelSpec& model, const 
   state.counters["entries"] = static_cast<double>(blocks.entry_class.size());
   state.counters["blocks"] = static_cast<double>(blocks.blocks.size());
   state.counters["classes"] = static_cast<double>(blocks.chunk_class.size());
-  // Forward and backward a product and a sum for each lane of an entry.
-  state.counters["flops"] = 4.0 * static_cast<double>(lanes * blocks.entry_class.size());
+  state.counters["flops"] = flops(blocks);
 }
 
 }  // namespace gih::benchmark_protocol
