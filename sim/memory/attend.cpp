@@ -146,7 +146,8 @@ Reading attend(const double* u, std::size_t t, std::span<const Block> blocks,
     const Slots& slots = *block.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const SlotInfo& info = slots.info(i);
-      double rest = info.bias + offset(options, info, t, count - logits.size());
+      double rest = info.bias + (block.compressed ? options.compressed_bias : 0.0) +
+                    offset(options, info, t, count - logits.size());
       if (options.multiplicity && info.n != 1.0) rest += std::log(info.n);
       logits.push_back({info.gain * dot(slots.key(i), u, slots.d_e()), rest});
       weigh.see(logits.back());

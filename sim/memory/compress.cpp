@@ -172,15 +172,18 @@ void compress(const CompressorSpec& spec, const Eigen::VectorXd& weights, const 
         to.push(from.key(kept), from.value(kept), info);
         continue;
       }
-      const std::size_t id = tape != nullptr ? tape->next_id++ : 0;
+      const std::size_t id = tape != nullptr ? tape->next_id(0) : 0;
       push_block(spec, from, at, here.rate, z.row(static_cast<Index>(j)).data(), to, id);
       step.outputs.push_back(id);
     }
     if (tape != nullptr && !step.outputs.empty()) {
       for (std::size_t i = 0; i < count; ++i) step.inputs.push_back(from.info(first + i).id);
       for (std::size_t i = halo.size() - before; i < halo.size(); ++i) {
-        step.halo.push_back(halo.info(i).id);
+        step.before.push_back(halo.info(i).id);
       }
+      step.old = old;
+      step.halo = halo_rows;
+      step.made = tape->now;
       tape->steps.push_back(std::move(step));
     }
     first += count;

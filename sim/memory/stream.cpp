@@ -40,8 +40,8 @@ void check_stream(const StreamSpec& spec) {
   }
 }
 
-StreamingMemory::StreamingMemory(const StreamSpec& spec, const Eigen::VectorXd& weights, Eigen::Index d_e,
-               Eigen::Index d)
+StreamingMemory::StreamingMemory(const StreamSpec& spec, const Eigen::VectorXd& weights,
+                                 Eigen::Index d_e, Eigen::Index d)
     : spec_(spec), weights_(weights), d_e_(d_e), d_(d), memory_(d_e, d), current_(d_e, d) {
   check_stream(spec);
   const bool keeps = spec.compressor.kind == Compressor::matrix ||
@@ -84,7 +84,8 @@ Reading StreamingMemory::read(const double* u, std::size_t t, const ReadOptions&
   return attend(u, t, blocks(), linear_.get(), here, d_);
 }
 
-Reading StreamingMemory::read(const double* u, std::size_t t, const ReadOptions& options, bool track) {
+Reading StreamingMemory::read(const double* u, std::size_t t, const ReadOptions& options,
+                              bool track) {
   Reading reading = std::as_const(*this).read(u, t, options);
   if (!track) return reading;
   std::size_t at = 0;
@@ -109,12 +110,16 @@ void StreamingMemory::write(std::size_t t, const double* u, Token x) {
   SlotInfo info;
   info.lo = info.hi = t;
   info.cen = static_cast<double>(t);
-  if (tape_ != nullptr) info.id = tape_->next_id++;
+  if (tape_ != nullptr) {
+    tape_->now = t;
+    info.id = tape_->next_id(t);
+  }
   current_.push(u, value.data(), info);
   if (t % spec_.segment == 0) end_segment();
 }
 
 void StreamingMemory::skip(std::size_t t) {
+  if (tape_ != nullptr) tape_->now = t;
   if (t % spec_.segment == 0) end_segment();
 }
 

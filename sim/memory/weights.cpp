@@ -204,7 +204,7 @@ Matrix compress_rows(const CompressorSpec& spec, const Eigen::VectorXd& weights,
 
 void compress_rows_backward(const CompressorSpec& spec, const Eigen::VectorXd& weights, Index d_e,
                             const Matrix& old, const Matrix& halo, const Matrix& dz,
-                            Eigen::VectorXd& dweights, Matrix* dold) {
+                            Eigen::VectorXd& dweights, Matrix* dold, Matrix* dhalo) {
   const Index p = old.cols(), c = rate(spec), m = old.rows() / c, d = p - d_e;
   Matrix drows = Matrix::Zero(old.rows(), p);
   if (spec.kind == Compressor::conv) {
@@ -229,7 +229,8 @@ void compress_rows_backward(const CompressorSpec& spec, const Eigen::VectorXd& w
       }
       dh = below;
     }
-    drows = dh.bottomRows(old.rows());  // what falls on the halo is stopped there
+    drows = dh.bottomRows(old.rows());
+    if (dhalo != nullptr && halo.rows() > 0) *dhalo += dh.topRows(halo.rows());
   }
   for (Index j = 0; j < m; ++j) {
     const auto block = old.middleRows(j * c, c);

@@ -34,8 +34,9 @@ struct ReadOptions {
   double slope = 0.0;           ///< eta >= 0: rho = -eta delta
   std::vector<double> table{};  ///< rho(delta) instead, by rounded distance; beyond it: the last
   Combine combine = Combine::concat;
-  double gamma = 0.5;  ///< of Combine::fixed, 0 .. 1
-  bool convex = true;  ///< values lie in the simplex; else y is clipped and renormalised
+  double gamma = 0.5;            ///< of Combine::fixed, 0 .. 1
+  double compressed_bias = 0.0;  ///< b_e, added to the logit of compressed slots
+  bool convex = true;            ///< values lie in the simplex; else y is clipped and renormalised
 };
 
 /// Sums over all items instead of slots: keys of 0 and 1 need no more, since then

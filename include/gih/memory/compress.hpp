@@ -68,13 +68,21 @@ bool is_convex(const CompressorSpec& spec);
 /// InputError, naming value and range, unless the fields are usable.
 void check_compressor(const CompressorSpec& spec);
 
-/// What became what, by slot ids, for gradients: output i of a compression of `inputs`.
+/// What became what, by slot ids, for gradients: output j of a compression came from its block of
+/// the inputs.
 struct Compression {
-  std::vector<std::size_t> inputs, halo, outputs;  ///< outputs: one a block of the inputs
+  std::vector<std::size_t> inputs, outputs, before;  ///< before: ids of the halo
+  Matrix old, halo;      ///< rows of the inputs and of those before them
+  std::size_t made = 0;  ///< position at whose end it happened
 };
 struct Tape {
   std::vector<Compression> steps;
-  std::size_t next_id = 1;
+  std::vector<std::size_t> positions{0};  ///< by id: position of a raw item, 0 for others
+  std::size_t now = 0;                    ///< position under way
+  std::size_t next_id(std::size_t position) {
+    positions.push_back(position);
+    return positions.size() - 1;
+  }
 };
 
 /// Compresses the first `rows` of `from`, in blocks of c (the last may be smaller, `ragged`), to

@@ -42,7 +42,8 @@ void check_stream(const StreamSpec& spec);
 class StreamingMemory {
  public:
   /// `weights` of the compressor as in weights.hpp; must outlive the stream.
-  StreamingMemory(const StreamSpec& spec, const Eigen::VectorXd& weights, Eigen::Index d_e, Eigen::Index d);
+  StreamingMemory(const StreamSpec& spec, const Eigen::VectorXd& weights, Eigen::Index d_e,
+                  Eigen::Index d);
 
   /// What a query at position t is told by everything before t. With `track`, slots remember the
   /// attention that they received.

@@ -26,9 +26,11 @@ Eigen::VectorXd initial_weights(const CompressorSpec& spec, Eigen::Index d_e, Ei
 Matrix compress_rows(const CompressorSpec& spec, const Eigen::VectorXd& weights, Eigen::Index d_e,
                      const Matrix& old, const Matrix& halo);
 
-/// Adds to dweights, and to dold (n x p) unless it is null, what dz = dl/dz (n/c x p) gives.
+/// Adds to dweights, and to dold (n x p) and dhalo (as halo) unless they are null, what dz = dl/dz
+/// (n/c x p) gives.
 void compress_rows_backward(const CompressorSpec& spec, const Eigen::VectorXd& weights,
                             Eigen::Index d_e, const Matrix& old, const Matrix& halo,
-                            const Matrix& dz, Eigen::VectorXd& dweights, Matrix* dold);
+                            const Matrix& dz, Eigen::VectorXd& dweights, Matrix* dold,
+                            Matrix* dhalo = nullptr);
 
 }  // namespace gih
