@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 SOURCE = pathlib.Path(os.environ["GIH_SOURCE"])
-FLOORS = ["base", "data", "model", "training", "theory", "io", "app"]
+FLOORS = ["base", "data", "model", "training", "theory", "memory", "io", "app"]
 INCLUDE = re.compile(r'#include "gih/(\w+)/')
 # What only one floor may know: HDF5 belongs to io, the configuration to app.
 RESERVED = {"hdf5.h": "io", "boost/program_options": "app"}

@@ -17,6 +17,9 @@ enum class Purpose : std::uint64_t {
   validation_kernel = 3,
   validation_tokens = 4,
   claims = 5,
+  memory_weights = 6,
+  memory_training = 7,
+  memory_sampling = 8,
 };
 
 class Stream {
