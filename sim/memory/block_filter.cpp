@@ -40,7 +40,7 @@ std::string BlockFilter::summarise(std::span<const Token> window,
     case BlockSummary::nothing:
       return "";
     case BlockSummary::whole:
-      return std::string(block.begin(), block.end());
+      return token_text(block);
     case BlockSummary::decimate:
       return fmt::format("{}:{}", key, x.back());
     default:

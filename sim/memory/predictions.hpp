@@ -41,15 +41,6 @@ class Predictions {
   std::vector<double> mass_;
 };
 
-inline std::string last_tokens(std::span<const Token> x, int k) {
-  std::string text;
-  for (const Token token : x.last(static_cast<std::size_t>(k))) {
-    text += static_cast<char>(token & 0xff);
-    text += static_cast<char>(token >> 8);
-  }
-  return text;
-}
-
 /// Conditions of one pass over all histories: for every k, with and without the snapshot.
 struct Both {
   std::vector<Predictions> with, without;
@@ -60,7 +51,7 @@ struct Both {
   void add(const std::string& label, std::span<const Token> last, double P,
            std::span<const double> p, bool is_full) {
     for (std::size_t k = 0; k < with.size(); ++k) {
-      const std::string local = last_tokens(last, static_cast<int>(k));
+      const std::string local = token_text(last.last(k));
       without[k].add(local, P, p);
       if (!is_full) with[k].add(local + label, P, p);
     }

@@ -131,7 +131,12 @@ void SequenceLaw::each(int n, std::size_t max_states,
   go(1.0);
 }
 
-double mutual_information(std::span<const double> joint, std::size_t rows, std::size_t columns) {
+namespace {
+
+/// Sum of term(P, p q) over a joint law and the product of its marginals, where that is above 0.
+template <class Term>
+double against_product(std::span<const double> joint, std::size_t rows, std::size_t columns,
+                       Term term) {
   std::vector<double> p(rows, 0.0), q(columns, 0.0);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
@@ -143,29 +148,25 @@ double mutual_information(std::span<const double> joint, std::size_t rows, std::
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
       const double product = p[i] * q[j];
-      if (product > 0.0) sum += product * divergence_term(joint[i * columns + j] / product);
+      if (product > 0.0) sum += term(joint[i * columns + j], product);
     }
   }
   return sum;
 }
 
+}  // namespace
+
+double mutual_information(std::span<const double> joint, std::size_t rows, std::size_t columns) {
+  return against_product(joint, rows, columns, [](double P, double product) {
+    return product * divergence_term(P / product);
+  });
+}
+
 double chi_square_information(std::span<const double> joint, std::size_t rows,
                               std::size_t columns) {
-  std::vector<double> p(rows, 0.0), q(columns, 0.0);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      p[i] += joint[i * columns + j];
-      q[j] += joint[i * columns + j];
-    }
-  }
-  double sum = 0.0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      const double product = p[i] * q[j], off = joint[i * columns + j] - product;
-      if (product > 0.0) sum += off * off / product;
-    }
-  }
-  return sum;
+  return against_product(joint, rows, columns, [](double P, double product) {
+    return (P - product) * (P - product) / product;
+  });
 }
 
 SequenceTable sequence_table(const SequenceLaw& law, int n, std::size_t max_states) {
@@ -241,15 +242,20 @@ double conditional_entropy(const SequenceTable& table, const Label& A, const Lab
   return entropy(table, both) - entropy(table, C);
 }
 
+std::string token_text(std::span<const Token> x) {
+  std::string text;
+  for (const Token token : x) {
+    text += static_cast<char>(token & 0xff);
+    text += static_cast<char>(token >> 8);
+  }
+  return text;
+}
+
 Label tokens_label(int first, int last) {
   return [first, last](std::span<const Token> x) {
-    std::string text;
-    for (int l = first; l <= last; ++l) {
-      const Token token = x[static_cast<std::size_t>(l - 1)];
-      text += static_cast<char>(token & 0xff);
-      text += static_cast<char>(token >> 8);
-    }
-    return text;
+    if (last < first) return std::string();
+    return token_text(
+        x.subspan(static_cast<std::size_t>(first - 1), static_cast<std::size_t>(last - first + 1)));
   };
 }
 

@@ -75,3 +75,11 @@ TEST_CASE("conditional information and entropies agree with each other") {
   CHECK(conditional_information(chain, tokens_label(1, 2), tokens_label(4, 6), tokens_label(1, 0)) >
         1e-4);
 }
+
+TEST_CASE("texts of different tokens differ, also beyond a byte") {
+  const std::vector<Token> small{1, 2}, large{257, 2}, swapped{2, 1};
+  CHECK(token_text(small) == token_text(small));
+  CHECK(token_text(small) != token_text(large));
+  CHECK(token_text(small) != token_text(swapped));
+  CHECK(tokens_label(2, 3)(std::vector<Token>{9, 1, 2}) == token_text(small));
+}

@@ -50,6 +50,9 @@ double mutual_information(std::span<const double> joint, std::size_t rows, std::
 /// sum (P - pq)^2 / pq.
 double chi_square_information(std::span<const double> joint, std::size_t rows, std::size_t columns);
 
+/// Tokens as a text, two bytes each, so that equal texts are equal tokens.
+std::string token_text(std::span<const Token> x);
+
 /// What is seen of a sequence, as a text that is the same where the same is seen.
 using Label = std::function<std::string(std::span<const Token>)>;
 
