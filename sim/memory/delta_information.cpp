@@ -123,7 +123,9 @@ double delta_states(const SequenceLaw& law, const SnapshotSpec& snapshot, int n,
   if (method == DeltaMethod::counts) {
     const bool applies =
         law.is_quenched() && (snapshot.kind == Snapshot::counts || snapshot.kind == Snapshot::full);
-    return applies ? std::pow(d, std::max(law.r(), largest_k)) * binomial(n + d - 1, d - 1)
+    // As many numbers as the method holds: it keeps a place for every vector of d - 1 counts up to
+    // n.
+    return applies ? std::pow(d, std::max(law.r(), largest_k)) * std::pow(n + 1.0, d - 1.0)
                    : infinity;
   }
   if (!table_applies(law, snapshot)) return infinity;

@@ -133,6 +133,8 @@ class TableStates {
 std::vector<DeltaInformation> by_table(const SequenceLaw& law, const SnapshotSpec& snapshot, int n,
                                        int largest_k, std::size_t max_states) {
   const int w = std::max(law.r(), largest_k);
+  if (std::pow(law.d(), w) > static_cast<double>(max_states))
+    return {};  // the states it starts from
   TableStates states(law, w, static_cast<double>(max_states));
   for (int l = w; l < n; ++l) {
     if (!states.step()) return {};

@@ -130,6 +130,9 @@ LossSplit sample_loss(const SequenceLaw& law, Subset S, int M, const StreamSpec&
         "the information loss is sampled for an unlimited compressed memory that "
         "carries its leftovers");
   }
+  if (samples < 2) {
+    throw InputError(fmt::format("{} samples: must be 2 or more for a standard error", samples));
+  }
   const auto c = static_cast<int>(stream.compressor.rate);
   const BlockFilter filter(law, S, c, summary);
   const Reader reader = Reader::limit(law.d(), std::max(M, filter.window()), S);
@@ -138,12 +141,13 @@ LossSplit sample_loss(const SequenceLaw& law, Subset S, int M, const StreamSpec&
     double total, information, reading;
   };
   std::vector<Sample> found(samples);
+  std::vector<std::vector<double>> starts;
+  for (const Kernel& kernel : law.mixed()) starts.push_back(WindowChain(kernel).long_run_law());
   parallel_for(threads, samples, [&](std::size_t i) {
     Stream random(seed, Purpose::memory_sampling, i);
     const std::size_t count = law.mixed().size();
     const auto m = static_cast<std::size_t>(random.uniform() * static_cast<double>(count));
     const Kernel& kernel = law.mixed()[m];
-    const auto start = WindowChain(kernel).long_run_law();
     const auto draw = [&](std::span<const double> p) {
       double left = random.uniform();
       std::size_t k = 0;
@@ -151,7 +155,7 @@ LossSplit sample_loss(const SequenceLaw& law, Subset S, int M, const StreamSpec&
       return k;
     };
     const WindowCodes codes(law.d(), law.r());
-    std::vector<Token> x = codes.decode(codes.first(law.r()) + draw(start));
+    std::vector<Token> x = codes.decode(codes.first(law.r()) + draw(starts[m]));
     std::reverse(x.begin(), x.end());
     std::vector<Token> lags(static_cast<std::size_t>(law.r()));
     while (x.size() < static_cast<std::size_t>(n)) {

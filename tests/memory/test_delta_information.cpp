@@ -117,3 +117,14 @@ TEST_CASE("methods are chosen by size, and what is too large is refused with a f
   CHECK_THROWS_AS(delta_information(annealed, {Snapshot::counts}, 9, 2, DeltaMethod::counts),
                   InputError);
 }
+
+TEST_CASE("what a method would hold is refused before it is held") {
+  // 6 tokens, 40 positions: 1.2 million different vectors of counts, but 41^5 places.
+  const SequenceLaw law = SequenceLaw::kernels({law_kernel(6, {1}, 9)});
+  CHECK_THROWS_AS(delta_information(law, {Snapshot::counts}, 40, 2, DeltaMethod::counts),
+                  InputError);
+  // 200^5 windows to start from.
+  const SequenceLaw annealed = SequenceLaw::dirichlet(200, {1}, 0.5);
+  CHECK_THROWS_AS(delta_information(annealed, {Snapshot::table}, 6, 5, DeltaMethod::table),
+                  InputError);
+}
