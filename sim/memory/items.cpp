@@ -26,16 +26,6 @@ void product(const Matrix& v, Subset S, double factor, std::vector<double>& bloc
   }
 }
 
-Matrix softmax_rows(const Matrix& w) {
-  Matrix sigma = w;
-  for (Eigen::Index h = 0; h < w.rows(); ++h) {
-    const double largest = w.row(h).maxCoeff();
-    for (Eigen::Index i = 0; i < w.cols(); ++i) sigma(h, i) = std::exp(w(h, i) - largest);
-    sigma.row(h) /= sigma.row(h).sum();
-  }
-  return sigma;
-}
-
 void check_features(double d_e) {
   if (d_e > most_features) {
     throw InputError(fmt::format(

@@ -28,6 +28,12 @@ Parameters zero_parameters(const ModelSpec& model) {
   return theta;
 }
 
+Matrix softmax_rows(const Matrix& w) {
+  Matrix sigma = (w.colwise() - w.rowwise().maxCoeff()).array().exp();
+  for (Eigen::Index h = 0; h < w.rows(); ++h) sigma.row(h) /= sigma.row(h).sum();
+  return sigma;
+}
+
 void add(Parameters& theta, double factor, const Parameters& step, Blocks blocks) {
   if (blocks.c) theta.c += factor * step.c;
   if (blocks.w) theta.w += factor * step.w;

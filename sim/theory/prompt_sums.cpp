@@ -11,12 +11,6 @@ std::size_t power(int d, int M) {
   return count;
 }
 
-Matrix softmax_rows(const Matrix& w) {
-  Matrix sigma = (w.colwise() - w.rowwise().maxCoeff()).array().exp();
-  for (Eigen::Index h = 0; h < w.rows(); ++h) sigma.row(h) /= sigma.row(h).sum();
-  return sigma;
-}
-
 }  // namespace
 
 void each_prompt(const Kernel& kernel, std::span<const double> start, int M, int L,

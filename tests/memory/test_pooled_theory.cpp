@@ -8,24 +8,13 @@
 #include "gih/data/chain.hpp"
 #include "gih/memory/stream.hpp"
 #include "gih/memory/weights.hpp"
+#include "support/chain_law_cases.hpp"
 #include "support/memory_cases.hpp"
 
 using namespace gih;
 using namespace gih::test;
 
 namespace {
-
-Kernel random_kernel(int d, std::vector<int> parents, std::uint64_t index) {
-  Kernel kernel{d, std::move(parents), {}};
-  const std::size_t rows = kernel_rows(d, kernel.parents.size());
-  kernel.pi.resize(rows * static_cast<std::size_t>(d));
-  Stream stream(21, Purpose::claims, index);
-  for (std::size_t row = 0; row < rows; ++row) {
-    stream.dirichlet(
-        1.0, {kernel.pi.data() + row * static_cast<std::size_t>(d), static_cast<std::size_t>(d)});
-  }
-  return kernel;
-}
 
 /// Rank of the centred blocks over every sequence of the window and the block.
 std::size_t rank_by_enumeration(int d, const std::vector<Subset>& active, int M, int c) {
@@ -123,7 +112,7 @@ TEST_CASE("T13: the tilted recursion is the enumeration, and the stationary law 
   } cases[] = {{2, 4, {1}, 1, {1}},       {2, 5, {1, 2}, 3, {0, 1}}, {3, 3, {1, 2}, 3, {2, 2}},
                {2, 4, {1, 3}, 5, {1, 0}}, {3, 3, {2}, 2, {1}},       {2, 6, {1}, 2, {1}}};
   for (const auto& one : cases) {
-    const Kernel kernel = random_kernel(one.d, one.parents, static_cast<std::uint64_t>(one.c));
+    const Kernel kernel = law_kernel(one.d, one.parents, static_cast<std::uint64_t>(one.c));
     for (const double theta : {0.0, 0.7, 3.0, 12.0}) {
       const auto fast = pooled_prediction(kernel, one.S, one.query, theta, one.c);
       const auto slow = pooled_by_enumeration(kernel, one.S, one.query, theta, one.c);

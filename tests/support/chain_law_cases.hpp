@@ -2,6 +2,7 @@
 // The worked example of the information laboratory: two tokens, order 2.
 
 #include "gih/base/random.hpp"
+#include "gih/data/prior.hpp"
 #include "gih/memory/sequence_law.hpp"
 
 namespace gih::test {
@@ -15,16 +16,11 @@ inline SequenceLaw worked_law() {
   return SequenceLaw::kernels({worked_kernel()});
 }
 
-inline Kernel law_kernel(int d, std::vector<int> parents, std::uint64_t index, double alpha = 1.0) {
-  Kernel kernel{d, std::move(parents), {}};
-  const std::size_t rows = kernel_rows(d, kernel.parents.size());
-  kernel.pi.resize(rows * static_cast<std::size_t>(d));
-  Stream stream(31, Purpose::claims, index);
-  for (std::size_t row = 0; row < rows; ++row) {
-    stream.dirichlet(
-        alpha, {kernel.pi.data() + row * static_cast<std::size_t>(d), static_cast<std::size_t>(d)});
-  }
-  return kernel;
+inline Kernel law_kernel(int d, const std::vector<int>& parents, std::uint64_t index,
+                         double alpha = 1.0) {
+  PriorSpec prior;
+  prior.alpha = alpha;
+  return draw_kernel(prior, d, parents, Stream(31, Purpose::claims, index), 0);
 }
 
 }  // namespace gih::test

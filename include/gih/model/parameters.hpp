@@ -109,6 +109,9 @@ struct Blocks {
 /// Parameters of this model's shapes, all 0.
 Parameters zero_parameters(const ModelSpec& model);
 
+/// sigma^(h) of every head over its M lags, where all of them exist (2.2): H x M.
+Matrix softmax_rows(const Matrix& w);
+
 /// theta += factor * step, in the given blocks.
 void add(Parameters& theta, double factor, const Parameters& step, Blocks blocks);
 
