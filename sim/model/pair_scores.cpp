@@ -118,7 +118,7 @@ void PairScores::update_products(const Matrix& w) {
   sigma_.assign(static_cast<std::size_t>((M_ + 1) * H_ * M_), 0.0);
   for (int m = 1; m <= M_; ++m) {
     for (int h = 0; h < H_; ++h) {
-      double* to = sigma_.data() + static_cast<std::size_t>((m * H_ + h) * M_);
+      double* to = sigma_.data() + sigma_index(m, h);
       double largest = w(h, 0);
       for (int i = 1; i < m; ++i) largest = std::max(largest, w(h, i));
       double sum = 0.0;

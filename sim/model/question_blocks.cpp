@@ -32,26 +32,32 @@ std::vector<Segment> cut_segments(const QuestionRows& rows) {
   return segments;
 }
 
-/// The keys of each row of a segment as a set of bits.
+void sort_unique(std::vector<std::uint64_t>& keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+/// The keys of each row of a segment as a set of bits; none of them when there are so many keys
+/// that sets are not worth it.
 struct KeySets {
+  static constexpr std::size_t most_keys = 1 << 15;
   std::vector<std::uint64_t> keys;  // ascending
-  std::size_t words;                // a set
+  std::size_t words = 0;            // a set
   std::vector<std::uint64_t> bits;
 
   KeySets(const QuestionRows& rows, Segment segment) {
     for (std::size_t r = segment.begin; r < segment.end; ++r) {
-      const std::size_t old = keys.size();
       for (const RowEntry& entry : rows.entries(r)) keys.push_back(entry.key());
-      if (old < 65536 && keys.size() < 65536) continue;
-      shrink();
+      const bool last = r + 1 == segment.end;
+      if (!last && keys.size() < 2 * most_keys) continue;
+      sort_unique(keys);
+      if (keys.size() > most_keys) return;
     }
-    shrink();
     words = (keys.size() + 63) / 64;
+    fill(rows, segment);
   }
-  void shrink() {
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  }
+
+ private:
   void fill(const QuestionRows& rows, Segment segment) {
     bits.assign(words * (segment.end - segment.begin), 0);
     for (std::size_t r = segment.begin; r < segment.end; ++r) {
@@ -71,12 +77,10 @@ struct KeySets {
 std::vector<std::size_t> order_of(const QuestionRows& rows, Segment segment) {
   std::vector<std::size_t> order(segment.end - segment.begin);
   std::iota(order.begin(), order.end(), segment.begin);
-  KeySets sets(rows, segment);
+  const KeySets sets(rows, segment);
+  if (sets.bits.empty()) return order;  // sorted by their entries, as they are
   // As many candidates as can be looked through in some microseconds a row.
-  const std::size_t window =
-      std::min<std::size_t>(512, 8192 / std::max<std::size_t>(sets.words, 1));
-  if (window <= lanes) return order;  // sorted by their entries, as they are
-  sets.fill(rows, segment);
+  const std::size_t window = std::min<std::size_t>(512, 8192 / sets.words);
   const auto bits_of = [&](std::size_t r) {
     return sets.bits.data() + (r - segment.begin) * sets.words;
   };
@@ -117,8 +121,7 @@ void pack_block(const QuestionRows& rows, std::span<const std::size_t> of, int d
   for (const std::size_t r : of) {
     for (const RowEntry& entry : rows.entries(r)) keys.push_back(entry.key());
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  sort_unique(keys);
   const std::size_t T = rows.targets(of.front());
   const std::size_t planes = T < static_cast<std::size_t>(d) ? T + 1 : T;
   packed.most_planes = std::max(packed.most_planes, planes);
@@ -164,9 +167,16 @@ void append(QuestionBlocks& all, const QuestionBlocks& part) {
   for (std::size_t i = 1; i < part.runs.size(); ++i) all.runs.push_back(entries + part.runs[i]);
   all.entry_class.insert(all.entry_class.end(), part.entry_class.begin(), part.entry_class.end());
   all.counts.insert(all.counts.end(), part.counts.begin(), part.counts.end());
+  all.short_counts.insert(all.short_counts.end(), part.short_counts.begin(),
+                          part.short_counts.end());
   all.weights.insert(all.weights.end(), part.weights.begin(), part.weights.end());
   all.most_planes = std::max(all.most_planes, part.most_planes);
   all.most_entries = std::max(all.most_entries, part.most_entries);
+}
+
+void lengthen(QuestionBlocks& packed) {
+  for (const ShortLanes& n : packed.short_counts) packed.counts.push_back(widened(n));
+  packed.short_counts = {};
 }
 
 /// Moves the counts into short_counts if that changes none.
@@ -240,12 +250,17 @@ QuestionBlocks pack_questions(const Prompts& prompts, bool all_tokens, int threa
       const std::size_t size = std::min(lanes, order.size() - i);
       pack_block(rows, std::span(order).subspan(i, size), prompts.d, parts[s]);
     }
+    shorten(parts[s]);
   });
+  const bool is_short = std::all_of(parts.begin(), parts.end(),
+                                    [](const QuestionBlocks& part) { return part.counts.empty(); });
   QuestionBlocks packed;
   packed.runs = {0};
-  for (QuestionBlocks& part : parts) append(packed, std::exchange(part, {}));
+  for (QuestionBlocks& part : parts) {
+    if (!is_short) lengthen(part);
+    append(packed, std::exchange(part, {}));
+  }
   if (!packed.blocks.empty()) cut_chunks(packed);
-  shorten(packed);
   return packed;
 }
 

@@ -13,6 +13,7 @@
 #include "gih/base/error.hpp"
 #include "gih/base/parallel.hpp"
 #include "gih/model/scores.hpp"
+#include "question_rows.hpp"
 
 namespace gih {
 namespace {
@@ -123,20 +124,29 @@ std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossS
 
 double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, const ModelSpec& model,
                           const LossSpec& loss, Split split) {
-  // Each class of a question takes up to 1 + T numbers of a lane, while packing as much again; no
-  // question has more classes than its prompt has cells. Half of the lanes may be padding.
-  const bool soft = !data.L || prompts.target == Target::conditional ||
-                    loss.kind == LossKind::softmax_cross_entropy;
-  const double T = soft ? data.d : 1.0;
+  // Each cell of a question is at most one entry of its row, and of a block, which exists twice
+  // while blocks are joined; a lane's part of it is small or, where questions share few classes,
+  // all of it.
+  const bool is_short = data.L && *data.L <= std::numeric_limits<std::uint16_t>::max();
+  const double entry = sizeof(std::uint32_t) + (is_short ? sizeof(ShortLanes) : sizeof(Lanes));
   const double per_question = data.L ? 1.0 : std::pow(data.d, prompts.M);
-  const double cells = prompts_bytes(data, prompts, split) / sizeof(Cell);
+  const double cells = prompts_bytes(data, prompts, split) / sizeof(Cell) * per_question;
   double a_class = 0.0;
   if (!model.is_simplified()) {
     // Inner products and kernels of each pair, derivatives, maps; features of each place.
     const double terms = 2.0 * model.H + static_cast<double>(model.subsets().size()) + 6.0;
     a_class = sizeof(double) * (terms + 4.0 * model.H * model.d) + 200.0;
   }
-  return cells * per_question * ((1.0 + T) * 3.0 * sizeof(double) + 8.0 + a_class);
+  const bool soft = !data.L || prompts.target == Target::conditional ||
+                    loss.kind == LossKind::softmax_cross_entropy;
+  const double positions = prompts.positions == Positions::sequential && data.L
+                               ? static_cast<double>(*data.L)
+                               : per_question;
+  const double targets = static_cast<double>(data.count(split)) * positions * (soft ? data.d : 1.0);
+  const double pairs = std::min(cells, std::pow(data.d, 2.0 * model.reach()) * 4.0);
+  constexpr double known_pair = 56.0;  // in the hash table of classes
+  return cells * (sizeof(RowEntry) + 2.0 * entry + a_class) + pairs * known_pair +
+         targets * 3.0 * sizeof(double);
 }
 
 Matrix predictions(const ModelSpec& model, const Parameters& theta, const Prompts& prompts) {
