@@ -222,6 +222,9 @@ const std::vector<KeyRow>& key_table() {
        "flow: error of a step, absolute and relative (of c relative to its length)",
        [](K k, T t) { return real(t, 1e-13, 0.1, k.stage->tolerance); },
        [](S, G g) { return to_text(g->tolerance); }},
+      {"stage.K.stepper", names_of(stepper_table()), "flow: " + meanings_of(stepper_table()),
+       [](K k, T t) { return is_name(stepper_table(), t) && (k.stage->stepper = t, true); },
+       [](S, G g) { return g->stepper; }},
       {"stage.K.learning-rate", "a number above 0", "gd: step size",
        [](K k, T t) {
          return real(t, std::numeric_limits<double>::min(), unlimited, k.stage->learning_rate);

@@ -160,6 +160,10 @@ void check_settings(const Settings& settings) {
           fmt::format("stage.{}.epochs = {}: must be 0 with method flow, which lasts stage.{}.time",
                       k + 1, stage.epochs, k + 1));
     }
+    if (!flow && stage.stepper != Stage().stepper) {
+      throw InputError(fmt::format("stage.{}.stepper = {}: must be {} with method {}, which has none",
+                                   k + 1, stage.stepper, Stage().stepper, stage.method));
+    }
     if (!flow && stage.time > 0.0) {
       throw InputError(
           fmt::format("stage.{}.time = {}: must be 0 with method {}, which takes stage.{}.epochs",

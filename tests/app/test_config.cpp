@@ -170,6 +170,7 @@ TEST_CASE("ranges include their ends and nothing beyond") {
       {"init.step", {"last", "0:0", "1:20", "99:0"}, {"1", "1:", ":1", "100:1", "1:2:3", "1:-1"}},
       {"stage.K.train", {"c", "w", "a", "c+w", "a+w+c", "c + w"}, {"c,w", "c+c", "b", "c+", "cw"}},
       {"stage.K.epochs", {"0", "1e12"}, {"-1", "1e13"}},
+      {"stage.K.stepper", {"dormand-prince", "rosenbrock"}, {"", "euler", "Rosenbrock"}},
       {"stage.K.learning-rate", {"1", "1e-300", "1e308"}, {"0", "-1", "1e309"}},
       {"log.every", {"auto", "1", "1000"}, {"0", "-1"}},
       {"run.threads", {"all", "1", "1024"}, {"0", "1025"}},

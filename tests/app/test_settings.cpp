@@ -57,6 +57,12 @@ TEST_CASE("keys that do not fit each other are refused with names, values and th
       {{{"data.prior", "file"}}, "data.prior = file: needs data.kernels"},
       {{{"init.step", "1:5"}}, "init.step = 1:5: needs init.file"},
       {{{"model.window", "31"}, {"model.heads", "31"}, {"model.degree", "15"}}, "must be at most"},
+      {{{"stage.1.train", "c"}, {"stage.1.stepper", "rosenbrock"}},
+       "stage.1.stepper = rosenbrock: must be dormand-prince with method gd, which has none"},
+      {{{"stage.1.train", "c"}, {"stage.1.time", "5"}},
+       "stage.1.time = 5: must be 0 with method gd, which takes stage.1.epochs"},
+      {{{"stage.1.train", "c"}, {"stage.1.method", "flow"}, {"stage.1.epochs", "5"}},
+       "stage.1.epochs = 5: must be 0 with method flow, which lasts stage.1.time"},
   };
   for (const auto& c : cases) {
     CAPTURE(std::string(c.words));

@@ -24,8 +24,10 @@ Parameters quadratic_start() {
   return theta;
 }
 
-Stage flow(Blocks trains, double time, double tolerance) {
+Stage flow(Blocks trains, double time, double tolerance,
+           const std::string& stepper = "dormand-prince") {
   Stage stage;
+  stage.stepper = stepper;
   stage.trains = trains;
   stage.method = "flow";
   stage.time = time;
@@ -67,22 +69,27 @@ TEST_CASE("log times: 0 and the end included, ascending, at most 1000 or so") {
 }
 
 TEST_CASE("every row of the flow lies on the exact trajectory, closer with a smaller tolerance") {
-  double worst_before = 1.0;
-  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
-    test::Quadratic objective(2, 3, 4);
-    TrainState state = initial_state(quadratic_start());
-    REQUIRE(train({flow(Blocks::all(), 30.0, tolerance)}, 0, objective, nullptr, state, go_on));
-    double worst = 0.0;
-    for (const LogRow& row : state.log) {
-      const Parameters wanted = objective.flow(quadratic_start(), Blocks::all(), row.time);
-      worst = std::max(worst, apart(row.theta, wanted));
-      CHECK(std::isnan(row.validation_loss));
+  for (const StepperRow& stepper : stepper_table()) {
+    CAPTURE(std::string(stepper.name));
+    double worst_before = 1.0;
+    for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+      CAPTURE(tolerance);
+      test::Quadratic objective(2, 3, 4);
+      TrainState state = initial_state(quadratic_start());
+      REQUIRE(train({flow(Blocks::all(), 30.0, tolerance, stepper.name)}, 0, objective, nullptr,
+                    state, go_on));
+      double worst = 0.0;
+      for (const LogRow& row : state.log) {
+        const Parameters wanted = objective.flow(quadratic_start(), Blocks::all(), row.time);
+        worst = std::max(worst, apart(row.theta, wanted));
+        CHECK(std::isnan(row.validation_loss));
+      }
+      CHECK(state.log.size() == log_times(30.0, 0.0).size());
+      CHECK(state.log.back().time == 30.0);
+      CHECK(worst < 20.0 * tolerance + 1e-11);
+      CHECK(worst < worst_before);
+      worst_before = worst;
     }
-    CHECK(state.log.size() == log_times(30.0, 0.0).size());
-    CHECK(state.log.back().time == 30.0);
-    CHECK(worst < 20.0 * tolerance + 1e-11);
-    CHECK(worst < worst_before);
-    worst_before = worst;
   }
 }
 
@@ -100,7 +107,8 @@ TEST_CASE("a stage moves its blocks alone, and rows come at the asked times") {
 }
 
 TEST_CASE("stopped after any step and gone on from what a checkpoint holds: the same bits") {
-  const Schedule schedule{flow({.c = true}, 20.0, 1e-7), flow({.w = true, .a = true}, 40.0, 1e-7)};
+  const Schedule schedule{flow({.c = true}, 20.0, 1e-7),
+                          flow({.w = true, .a = true}, 40.0, 1e-7, "rosenbrock")};
   Transformer model(60);
   TrainState whole = initial_state(model.theta);
   std::size_t steps = 0;
@@ -123,6 +131,71 @@ TEST_CASE("stopped after any step and gone on from what a checkpoint holds: the 
     }
     CHECK(apart(part.theta, whole.theta) == 0.0);
   }
+}
+
+TEST_CASE("the end of a flow agrees with a far smaller tolerance's, and both steppers agree") {
+  Transformer model(300);
+  const auto end = [&](Blocks trains, double time, double tolerance, const char* stepper) {
+    TrainState state = initial_state(model.theta);
+    REQUIRE(train({flow(trains, time, tolerance, stepper)}, 1000000, *model.objective, nullptr,
+                  state, go_on));
+    return state.theta;
+  };
+  struct {
+    Blocks trains;
+    double time;
+  } const stages[] = {
+      {{.c = true}, 200.0}, {{.w = true}, 2000.0}, {{.a = true}, 500.0}, {Blocks::all(), 200.0}};
+  for (const auto& [trains, length] : stages) {
+    const double time = length;  // CAPTURE cannot hold a structured binding
+    CAPTURE(time);
+    const Parameters exact = end(trains, time, 1e-11, "dormand-prince");
+    CHECK(apart(exact, model.theta) > 1e-3);
+    for (const StepperRow& stepper : stepper_table()) {
+      CAPTURE(std::string(stepper.name));
+      CHECK(apart(end(trains, time, 1e-8, stepper.name), exact) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("Rosenbrock's steps grow where the flow is stiff, and the explicit ones cannot") {
+  // Rates 1000 and 0.001: long after the fast motion has died an explicit step is still bound to
+  // its time.
+  struct Stiff final : Objective {
+    double loss(const Parameters& at) override {
+      return 500.0 * std::pow(at.w(0, 0) - 1.0, 2) + 0.0005 * std::pow(at.a - 2.0, 2);
+    }
+    Evaluation evaluate(const Parameters& at, Blocks, bool) override {
+      Evaluation result{loss(at), at};
+      result.gradient.w(0, 0) = 1000.0 * (at.w(0, 0) - 1.0);
+      result.gradient.a = 0.001 * (at.a - 2.0);
+      return result;
+    }
+  } objective;
+  Parameters theta;
+  theta.w = Matrix::Zero(1, 1);
+  theta.a = 0.0;
+  std::vector<std::size_t> steps;
+  for (const StepperRow& stepper : stepper_table()) {
+    TrainState state = initial_state(theta);
+    std::size_t count = 0;
+    REQUIRE(train({flow({.w = true, .a = true}, 100.0, 1e-6, stepper.name)}, 0, objective, nullptr,
+                  state, [&](const TrainState&) { return ++count, true; }));
+    CHECK(state.theta.a == doctest::Approx(2.0 * (1.0 - std::exp(-0.1))).epsilon(1e-5));
+    CHECK(state.theta.w(0, 0) == doctest::Approx(1.0).epsilon(1e-5));
+    steps.push_back(count);
+  }
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0] > 20000);
+  CHECK(steps[1] < 200);
+}
+
+TEST_CASE("a stepper that is unknown is refused") {
+  test::Quadratic objective(2, 3, 4);
+  TrainState state = initial_state(quadratic_start());
+  CHECK_THROWS_WITH_AS(
+      train({flow({.a = true}, 1.0, 1e-8, "euler")}, 0, objective, nullptr, state, go_on),
+      "stage stepper \"euler\" is unknown", InputError);
 }
 
 TEST_CASE("C_D is conserved to ten times the tolerance, the loss never rises") {
@@ -195,8 +268,11 @@ TEST_CASE("a velocity that is not a number ends the run with its place") {
       return result;
     }
   } objective;
-  TrainState state = initial_state(quadratic_start());
-  CHECK_THROWS_WITH_AS(train({flow({.a = true}, 10.0, 1e-8)}, 0, objective, nullptr, state, go_on),
-                       doctest::Contains("stage 1, step"), RunError);
-  CHECK(std::isfinite(state.theta.a));
+  for (const StepperRow& stepper : stepper_table()) {
+    TrainState state = initial_state(quadratic_start());
+    CHECK_THROWS_WITH_AS(
+        train({flow({.a = true}, 10.0, 1e-8, stepper.name)}, 0, objective, nullptr, state, go_on),
+        doctest::Contains("stage 1, step"), RunError);
+    CHECK(std::isfinite(state.theta.a));
+  }
 }

@@ -2,6 +2,7 @@
 // How the parameters move during a stage. Adding a method: a row in the table of integrator.cpp.
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "gih/model/objective.hpp"
@@ -18,7 +19,7 @@ struct StageRun {
   Objective* validation;  ///< none: the validation loss is NaN
   const Stage& stage;
   std::size_t log_every;  ///< steps (gd) or units of time (flow) between rows; 0: auto
-  TrainState& state;  ///< starts at state.step of the stage; rows go to state.log
+  TrainState& state;      ///< starts at state.step of the stage; rows go to state.log
   const StepObserver& observer;
 };
 
@@ -31,5 +32,19 @@ struct IntegratorRow {
 };
 
 const std::vector<IntegratorRow>& integrator_table();
+
+class FlowStepper;
+
+/// How method flow takes its steps.
+struct StepperRow {
+  const char* name;
+  const char* meaning;
+  /// For this velocity d_t x at x and this error of a step, absolute and relative.
+  std::unique_ptr<FlowStepper> (*make)(
+      const std::function<void(const std::vector<double>& x, std::vector<double>& v)>& velocity,
+      double tolerance);
+};
+
+const std::vector<StepperRow>& stepper_table();
 
 }  // namespace gih

@@ -22,9 +22,9 @@ using Log = std::vector<LogRow>;
 /// Everything that a run needs in order to go on: with the same configuration the rest of the run
 /// is determined, bit for bit.
 struct TrainState {
-  int stage = 1;         ///< stage under way, 1 ..; one more than there are once the run is done
-  std::size_t step = 0;  ///< steps done in it
-  double time = 0.0;     ///< flow time done in it
+  int stage = 1;           ///< stage under way, 1 ..; one more than there are once the run is done
+  std::size_t step = 0;    ///< steps done in it
+  double time = 0.0;       ///< flow time done in it
   double next_step = 0.0;  ///< step size that the flow's error control asks for; 0: none yet
   std::vector<double> coordinates;  ///< of the flow, which goes on from them; empty for gd
   Parameters theta;

@@ -11,11 +11,12 @@ namespace gih {
 
 struct Stage {
   Blocks trains;
-  std::string method = "gd";  ///< a row of integrator_table()
-  std::size_t epochs = 0;      ///< gd: steps
-  double learning_rate = 1.0;  ///< gd: step size
-  double time = 0.0;           ///< flow: how long
-  double tolerance = 1e-8;     ///< flow: error of a step, absolute and relative
+  std::string method = "gd";               ///< a row of integrator_table()
+  std::size_t epochs = 0;                  ///< gd: steps
+  double learning_rate = 1.0;              ///< gd: step size
+  double time = 0.0;                       ///< flow: how long
+  double tolerance = 1e-8;                 ///< flow: error of a step, absolute and relative
+  std::string stepper = "dormand-prince";  ///< flow: a row of stepper_table()
 };
 
 using Schedule = std::vector<Stage>;

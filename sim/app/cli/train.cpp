@@ -7,6 +7,7 @@
 #include "gih/app/training_run.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/atomic_file.hpp"
+#include "gih/training/invariants.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 
@@ -95,11 +96,18 @@ std::string summary(const TrainingRun& run) {
         fmt::format("; warning: the training loss rose, from {:.6f}: is a learning rate too large?",
                     state.log.front().train_loss);
   }
-  return fmt::format(
-      "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} {:.6f}{}\n",
-      run.output.string(), state.log.size(), last.train_loss, last.validation_loss, state.theta.a,
-      subset_code(subsets[static_cast<std::size_t>(best)], run.settings.model.blocks()), p[best],
-      remark);
+  std::string flows;
+  for (const FlowInvariants& of : flow_invariants(run.settings.schedule, state.log)) {
+    flows += describe(of) + "\n";
+  }
+  return flows +
+         fmt::format(
+             "{}: {} log rows, train loss {:.6f}, validation loss {:.6f}, a {:.4f}, p_{} "
+             "{:.6f}{}\n",
+             run.output.string(), state.log.size(), last.train_loss, last.validation_loss,
+             state.theta.a,
+             subset_code(subsets[static_cast<std::size_t>(best)], run.settings.model.blocks()),
+             p[best], remark);
 }
 
 int execute(TrainingRun& run, bool overwrite, bool quiet) {
