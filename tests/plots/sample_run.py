@@ -331,7 +331,34 @@ def attention_of(name, length):
     return attention(models[name], length, mask=name != "rpe")
 
 
-def write(path, names, log):
+def mean_field(folder, lengths=(100, 400, 1600, 6400), *, power=-0.5, lost=(), drift=0.0, rise=0.0):
+    """Runs of experiments/mean_field, three seeds: what happens at time t at L = inf happens at length
+    L at t (1 - L^power). In the runs of `lost` (length, seed) stage 1 selects nothing; C_D drifts and
+    the loss rises by so much."""
+    time = np.concatenate([[0], np.geomspace(1e-3, 1e3, 200)])
+    count = len(time)
+    names = codes(3, 2)
+    for length in (*lengths, np.inf):
+        own = time * (1 - length ** power)
+        for seed in (1, 2, 3):
+            speed = 0 if (length, seed) in lost else 1 + seed / 10
+            p = np.tile((np.exp(-own * speed) / 7)[:, None], 7)
+            p[:, STAR] = 1 - 6 * p[:, 0]
+            c = 0.01 * np.sqrt(p) * (1 + drift * time / 1e3)[:, None]
+            w = 3 * np.eye(3) + np.log1p(own / 50)[:, None, None] * np.diag([1, 1, 0])
+            loss = 0.5 / (1 + time)
+            loss[9] += rise
+            write(folder / f"length-{length:g}_seed-{seed}-0123456789abcdef.h5", names, {
+                "stage": [np.repeat((1, 2, 3), count)], "step": [np.tile(np.arange(count), 3)],
+                "time": [np.tile(time, 3)], "train_loss": [np.tile(loss, 3)],
+                "validation_loss": [np.full(3 * count, np.nan)],
+                "c": [c, np.tile(c[-1], (2 * count, 1))],
+                "w": [np.tile(w[0], (count, 1, 1)), w, np.tile(w[-1], (count, 1, 1))],
+                "a": [np.full(2 * count, 0.01), 0.01 + np.log1p(own)]},
+                  f"[data]\nlength = {length:g}\nseed = {seed}\n[stage.1]\ntolerance = 1e-08\n")
+
+
+def write(path, names, log, config="# synthetic\n"):
     log = {name: np.concatenate(parts) for name, parts in log.items()}
     log.setdefault("time", log["step"].astype(float))
     log["C_D"] = (log["c"] ** 2).sum(1)
@@ -339,7 +366,7 @@ def write(path, names, log):
     with h5py.File(path, "w") as file:
         file.attrs["format"] = "gih-run"
         file.attrs["format_version"] = 1
-        file.attrs["config"] = "# synthetic\n"
+        file.attrs["config"] = config
         file["subsets"] = np.array(names, dtype="S")
         for name, values in log.items():
             file[f"log/{name}"] = values

@@ -128,6 +128,34 @@ class Figures(FigureCase):
             sample_run.trained(self.folder / f"{run}.h5")
         self.assertIn("gih verify --run", self.draw("assumptions", 2))
 
+    # ---- mean_field ----
+    def mean_field(self, status, **changes):
+        (self.folder / "flow").mkdir(exist_ok=True)
+        sample_run.mean_field(self.folder / "flow", **changes)
+        return self.draw("mean_field", status)
+
+    def test_mean_field(self):
+        verdicts = self.mean_field(0)
+        self.assertEqual(len(verdicts.splitlines()), 6)
+        self.assertEqual(verdicts.count("PASS"), 6)
+
+    def test_mean_field_sees_what_does_not_hold(self):
+        self.assertIn("selects 110", self.failed(self.mean_field(1, lost=[(400, 2)]))[0])
+        failed = self.failed(self.mean_field(1, power=-1.0))
+        self.assertEqual(len(failed), 3)
+        self.assertTrue(all("slope -1/2" in line for line in failed), failed)
+        (drift,) = self.failed(self.mean_field(1, drift=1e-6))
+        self.assertIn("C_D is conserved", drift)
+        (rise,) = self.failed(self.mean_field(1, rise=1.0))
+        self.assertIn("the loss never rises", rise)
+
+    def test_mean_field_without_its_runs(self):
+        self.assertIn("no run file", self.draw("mean_field", 2))
+        self.mean_field(0)
+        (run,) = (self.folder / "flow").glob("length-inf_seed-2-*")
+        run.unlink()
+        self.assertIn("not every length and L = inf for each seed", self.draw("mean_field", 2))
+
     # ---- limit ----
     def lengths(self, power=-1.0, tv=-0.5):
         for length in ("inf", *sample_run.LENGTHS):
