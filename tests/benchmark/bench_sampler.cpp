@@ -33,7 +33,7 @@ void build_protocol(benchmark::State& state) {
       static_cast<double>(state.iterations()) * 9000 * 101, benchmark::Counter::kIsRate);
 }
 
-BENCHMARK(sample_tokens)->ArgName("d")->Arg(2)->Arg(3)->Arg(10)->Arg(50);
+BENCHMARK(sample_tokens)->ArgName("d")->Arg(2)->Arg(3)->Arg(10)->Arg(50)->Arg(150);
 BENCHMARK(build_protocol)
     ->ArgName("threads")
     ->Arg(1)
