@@ -18,8 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-/// Files of --config, then the grid, then options: later wins.
-Grid grid_of(const Arguments& arguments, const std::string& file) {
+/// Files of --config, then the grid, then options: later wins. `more` comes last.
+Grid grid_of(const Arguments& arguments, const std::string& file,
+             const std::vector<Assignment>& more = {}) {
   std::vector<Assignment> keys, options;
   for (const Assignment& key : arguments.keys) {
     (key.place.starts_with("--") ? options : keys).push_back(key);
@@ -29,6 +30,7 @@ Grid grid_of(const Arguments& arguments, const std::string& file) {
   const std::vector<Assignment> grid = read_grid(file);
   keys.insert(keys.end(), grid.begin(), grid.end());
   keys.insert(keys.end(), options.begin(), options.end());
+  keys.insert(keys.end(), more.begin(), more.end());
   return expand(keys);
 }
 
@@ -101,6 +103,13 @@ int run_one(const Arguments& arguments, const std::string& file) {
   return run_task(work_of(arguments, grid), index);
 }
 
+int run_submit(const Arguments& arguments, const std::string& file) {
+  // The grid that the tasks read says how many threads each has.
+  const Assignment cpus{"run.threads", arguments.get("cpus", "1"), "--cpus"};
+  const Grid grid = grid_of(arguments, file, {cpus});
+  return submit_sweep(arguments, work_of(arguments, grid));
+}
+
 int run_status(const Arguments& arguments, const std::string& folder) {
   const Grid grid = stored_grid(folder);
   const std::vector<PointStatus> all = sweep_status(folder, grid.points);
@@ -114,6 +123,7 @@ int run_status(const Arguments& arguments, const std::string& folder) {
       answer[state_name(state)] = counts[static_cast<int>(state)];
     }
     answer["of_other_grids"] = others;
+    answer["queue"] = queue_line(folder);
     answer["status"] = json::array();
     for (std::size_t i = 0; i < all.size(); ++i) {
       answer["status"].push_back({{"index", i},
@@ -128,6 +138,8 @@ int run_status(const Arguments& arguments, const std::string& folder) {
   fmt::print("{}: {} points: {} finished, {} unfinished, {} failed, {} missing\n", folder,
              all.size(), counts[0], counts[1], counts[2], counts[3]);
   if (others > 0) fmt::print("{} more finished runs, of earlier grids\n", others);
+  const std::string queue = queue_line(folder);
+  if (!queue.empty()) fmt::print("in Slurm's queue: {}\n", queue);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].state == PointState::failed) {
       fmt::print("failed: {} {}: {}\n", i, grid.points[i].name, all[i].reason);
@@ -176,6 +188,11 @@ const std::vector<Action>& actions() {
       {"expand", {"index", "json"}, true, run_expand},
       {"run", {"output", "jobs", "quiet"}, true, run_run},
       {"task", {"output", "index", "quiet"}, true, run_one},
+      {"submit",
+       {"output", "time", "partition", "account", "mem", "cpus", "tasks-per-job", "throttle",
+        "sbatch", "table", "kernels", "finite", "overwrite", "dry-run", "quiet"},
+       true,
+       run_submit},
       {"status", {"json"}, false, run_status},
       {"collect", {"output", "kernels", "finite", "overwrite", "quiet"}, false, run_collect},
   };
@@ -210,19 +227,29 @@ int run_sweep_command(const Arguments& arguments) {
 
 const Command sweep_command{
     "sweep",
-    "makes a grid of configurations: expand, run or task GRID.ini; status or collect "
+    "makes a grid of configurations: expand, run, task or submit GRID.ini; status or collect "
     "FOLDER",
     "ACTION GRID.ini|FOLDER",
     true,
     {{"output,o", "FOLDER",
-      "run, task: folder of the run files, made if it is not there; collect: "
+      "run, task, submit: folder of the run files, made if it is not there; collect: "
       "table to write, an HDF5 file"},
      {"index", "INDEX", "task: the point to make; expand: print its configuration"},
      {"jobs", "COUNT", "run: runs side by side (default: as many as are fastest)"},
+     {"time", "LIMIT", "submit: time limit of a job, as Slurm takes it: 90, 1:00:00, 2-0"},
+     {"partition", "NAME", "submit: partition"},
+     {"account", "NAME", "submit: account"},
+     {"mem", "SIZE", "submit: memory of a job, as Slurm takes it: 4G"},
+     {"cpus", "COUNT", "submit: processors of a job, and threads of its runs [1]"},
+     {"tasks-per-job", "COUNT", "submit: points that a job makes one after the other [1]"},
+     {"throttle", "COUNT", "submit: jobs that run at once (default: as Slurm lets them)"},
+     {"sbatch", "OPTIONS", "submit: more options of sbatch, without dashes: \"qos=long nice=10\""},
+     {"table", "FILE", "submit: table that the last job collects (default FOLDER.h5)"},
+     {"dry-run", "", "submit: print both scripts, write and submit nothing"},
      {"kernels", "COUNT",
-      "collect: kernels of each law for S* and the gap [2000]; 0: nothing of the theory"},
-     {"finite", "", "collect: also which subset the training data should select"},
-     {"overwrite", "", "collect: replace the table if it exists"},
+      "collect, submit: kernels of each law for S* and the gap [2000]; 0: nothing of the theory"},
+     {"finite", "", "collect, submit: also which subset the training data should select"},
+     {"overwrite", "", "collect, submit: replace the table if it exists"},
      {"json", "", "expand, status: one JSON document on stdout"},
      {"quiet,q", "", "no progress"}},
     run_sweep_command};

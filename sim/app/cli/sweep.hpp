@@ -2,8 +2,10 @@
 // What gih sweep does with a grid, beside listing it.
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "cli.hpp"
 #include "gih/app/grid.hpp"
 
 namespace gih::cli {
@@ -17,6 +19,13 @@ struct SweepWork {
 
 /// All points that are not finished. Exit status.
 int run_sweep(const SweepWork& work);
+
+/// Hands all points that are not finished to Slurm. Exit status.
+int submit_sweep(const Arguments& arguments, const SweepWork& work);
+
+/// What Slurm has queued or runs for the folder: "2 pending, 1 running"; empty where it has
+/// nothing, or there is no Slurm.
+std::string queue_line(const std::filesystem::path& folder);
 
 /// One point; the folder may be shared with others that make other points. Exit status.
 int run_task(const SweepWork& work, std::size_t index);
