@@ -72,11 +72,10 @@ std::string array_script(const SlurmJob& job) {
                       job.throttle > 0 ? fmt::format("%{}", job.throttle) : "");
   text += fmt::format("#SBATCH --requeue\n#SBATCH --signal=B:USR1@{}\n", warning(job));
   text += fmt::format(R"(
-# Makes points {0} k to {0} k + {1} of this folder's grid, k being the number of the task. Where Slurm
-# warns that the time ends (USR1) the point is saved and the task queued again; where the job is ended
-# by someone (TERM) the point is saved.
+# Task k makes {0} points of this folder's grid from point {0} k on. Where Slurm warns that the time ends
+# (USR1) the point is saved and the task queued again; where someone ends the job (TERM) it is saved.
 set -u
-gih={2}
+gih={1}
 child=
 why=
 stop() {{
@@ -87,7 +86,7 @@ trap 'stop time' USR1
 trap 'stop end' TERM
 worst=0
 first=$((SLURM_ARRAY_TASK_ID * {0}))
-for ((index = first; index < first + {0} && index < {3}; ++index)); do
+for ((index = first; index < first + {0} && index < {2}; ++index)); do
   [[ -z $why ]] || break
   "$gih" sweep task grid.ini -o . --index "$index" &
   child=$!
@@ -108,8 +107,7 @@ fi
 [[ -z $why ]] || exit 3
 exit "$worst"
 )",
-                      job.points_per_task, job.points_per_task - 1,
-                      shell_word(job.program.string()), job.points);
+                      job.points_per_task, shell_word(job.program.string()), job.points);
   return text;
 }
 
