@@ -8,7 +8,8 @@ root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 packages_build=(g++ cmake ninja-build libeigen3-dev libboost-program-options-dev libboost-dev
                 libhdf5-dev libfmt-dev nlohmann-json3-dev librandom123-dev)
 packages_plot=(python3-numpy python3-h5py python3-matplotlib)
-packages_test=("${packages_plot[@]}" doctest-dev libbenchmark-dev hdf5-tools locales)
+packages_test=("${packages_plot[@]}" doctest-dev libbenchmark-dev hdf5-tools locales openmpi-bin
+               libopenmpi-dev)
 packages_clang=(clang libomp-dev)
 
 say() { printf '%s\n' "$*" >&2; }

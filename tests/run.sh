@@ -41,6 +41,8 @@ for option in "$@"; do
   esac
 done
 case $folder in
+  build-test)
+    options+=(-DGIH_MPI=ON) ;;
   build-sanitize)
     options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DGIH_SANITIZE=address,undefined") ;;
   build-clang)

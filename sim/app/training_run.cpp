@@ -3,7 +3,9 @@
 #include <chrono>
 #include <memory>
 
+#include "gih/app/shared_training.hpp"
 #include "gih/base/error.hpp"
+#include "gih/data/shared_prompts.hpp"
 #include "gih/io/atomic_file.hpp"
 #include "gih/model/table_engine.hpp"
 #include "gih/training/trainer.hpp"
@@ -19,19 +21,27 @@ void save(TrainingRun& run, const TrainState& state) {
   write_run(part_path(run.output), run.file);
 }
 
-bool train_to_end(TrainingRun& run, const RunObserver& observer) {
+bool train_to_end(TrainingRun& run, const RunObserver& observer, Ranks* ranks) {
   const Settings& settings = run.settings;
   bool stopped = false;
+  std::int32_t engines = 0;
   const auto engine = [&](Split split, const char* what) -> std::unique_ptr<Objective> {
     const std::size_t count = settings.data.count(split);
     if (count == 0 || stopped) return nullptr;
-    const Prompts prompts = build_prompts(settings.data, settings.prompts, split,
-                                          settings.thread_count(), [&](std::size_t done) {
-                                            stopped = !observer.drawing(what, count, done);
-                                            return !stopped;
-                                          });
+    const auto done = [&](std::size_t drawn) { return observer.drawing(what, count, drawn); };
+    Prompts prompts;
+    if (ranks) {
+      order_drawing(*ranks, run.file.config, split);
+      prompts = collect_prompts(*ranks, settings.data, settings.prompts, split,
+                                settings.thread_count(), done);
+    } else {
+      prompts =
+          build_prompts(settings.data, settings.prompts, split, settings.thread_count(), done);
+    }
+    stopped = prompts.count() == 0;
     if (stopped) return nullptr;
-    return make_table_engine(settings.model, settings.loss(), prompts, settings.thread_count());
+    return make_table_engine(settings.model, settings.loss(), prompts, settings.thread_count(),
+                             {ranks, engines++});
   };
   const auto train_objective = engine(Split::train, "training data");
   const auto validation = engine(Split::validation, "validation data");
@@ -91,7 +101,7 @@ bool computes_same(const std::string& config, const std::string& other) {
   return what_is_computed(config) == what_is_computed(other);
 }
 
-bool carry_out(TrainingRun& run, bool overwrite, const RunObserver& observer) {
+bool carry_out(TrainingRun& run, bool overwrite, const RunObserver& observer, Ranks* ranks) {
   const OutputLock lock(run.output);
   check_writable_target(run.output, overwrite);  // another process may have finished it meanwhile
   const fs::path part = part_path(run.output);
@@ -102,7 +112,7 @@ bool carry_out(TrainingRun& run, bool overwrite, const RunObserver& observer) {
   const std::string before = was_there ? read_bytes(part) : "";
   write_run(part, run.file);
   try {
-    return train_to_end(run, observer);
+    return train_to_end(run, observer, ranks);
   } catch (const InputError&) {
     if (was_there) {
       write_atomically(part, before);

@@ -12,14 +12,6 @@
 namespace gih {
 namespace {
 
-/// Cells and questions of one sequence (or kernel, when L = inf); `prompt` counts from 0 here.
-struct Piece {
-  std::vector<std::size_t> cell_count;
-  std::vector<Cell> cells;
-  std::vector<Question> questions;
-  std::vector<double> soft;
-};
-
 /// Counts of (window, next): adds one token after another, reads out in ascending order.
 class Counter {
  public:
@@ -95,7 +87,7 @@ std::span<const double> law_of_next(const Source& from, std::span<const Token> x
 }
 
 /// x holds x_1 .. x_{L+1}; position l of the paper is x[l - 1] here.
-void finite_piece(const Source& from, std::span<const Token> x, Counter& counter, Piece& piece) {
+void finite_piece(const Source& from, std::span<const Token> x, Counter& counter, Prompts& piece) {
   const auto& [data, spec, codes, split, index, kernel] = from;
   const std::size_t L = x.size() - 1;
   const auto M = static_cast<std::size_t>(spec.M);
@@ -106,9 +98,8 @@ void finite_piece(const Source& from, std::span<const Token> x, Counter& counter
   for (std::size_t l = 0; l <= L; ++l) {
     // Here `window` precedes x[l], and the cells are those of x[0] .. x[l-1].
     if (l == L || (sequential && l > M)) {
-      const std::size_t before = piece.cells.size();
       counter.read(piece.cells);
-      Question question{static_cast<std::uint32_t>(piece.cell_count.size()), window, -1, x[l],
+      Question question{static_cast<std::uint32_t>(piece.count()), window, -1, x[l],
                         share};
       if (spec.target == Target::conditional) {
         const auto law = law_of_next(from, x, l);
@@ -116,7 +107,7 @@ void finite_piece(const Source& from, std::span<const Token> x, Counter& counter
         piece.soft.insert(piece.soft.end(), law.begin(), law.end());
       }
       piece.questions.push_back(question);
-      piece.cell_count.push_back(piece.cells.size() - before);
+      piece.first_cell.push_back(piece.cells.size());
     }
     if (l == L) break;
     if (!spec.mask || l >= M) counter.add(window, x[l]);
@@ -124,7 +115,7 @@ void finite_piece(const Source& from, std::span<const Token> x, Counter& counter
   }
 }
 
-void population_piece(const Source& from, Piece& piece) {
+void population_piece(const Source& from, Prompts& piece) {
   const auto& [data, spec, codes, split, index, kernel] = from;
   const WindowChain chain(kernel);
   if (data.initial == Initial::stationary && chain.classes().recurrent_count > 1) {
@@ -135,8 +126,7 @@ void population_piece(const Source& from, Piece& piece) {
                     chain.classes().recurrent_count));
   }
   const std::vector<double> law = extend_law(kernel, chain.long_run_law(), spec.M);
-  const auto prompt = static_cast<std::uint32_t>(piece.cell_count.size());
-  const std::size_t before = piece.cells.size();
+  const auto prompt = static_cast<std::uint32_t>(piece.count());
   for (std::size_t Z = 0; Z < law.size(); ++Z) {
     if (!(law[Z] > 0.0)) continue;
     const WindowCode window = codes.first(spec.M) + Z;
@@ -149,27 +139,28 @@ void population_piece(const Source& from, Piece& piece) {
         {prompt, window, static_cast<std::int64_t>(piece.soft.size()), 0, law[Z] * from.share()});
     piece.soft.insert(piece.soft.end(), row.begin(), row.end());
   }
-  piece.cell_count.push_back(piece.cells.size() - before);
+  piece.first_cell.push_back(piece.cells.size());
 }
 
-void append(Prompts& all, const Piece& piece) {
+}  // namespace
+
+void append_prompts(Prompts& all, const Prompts& part) {
   const std::size_t first_prompt = all.count();
-  if (first_prompt + piece.cell_count.size() > UINT32_MAX) {
+  const std::size_t first_cell = all.cells.size();
+  if (first_prompt + part.count() > UINT32_MAX) {
     throw InputError("more than 4,294,967,295 prompts: use fewer sequences");
   }
-  for (const std::size_t cells : piece.cell_count) {
-    all.first_cell.push_back(all.first_cell.back() + cells);
+  for (std::size_t i = 1; i < part.first_cell.size(); ++i) {
+    all.first_cell.push_back(first_cell + part.first_cell[i]);
   }
-  all.cells.insert(all.cells.end(), piece.cells.begin(), piece.cells.end());
-  for (Question question : piece.questions) {
+  all.cells.insert(all.cells.end(), part.cells.begin(), part.cells.end());
+  for (Question question : part.questions) {
     question.prompt += static_cast<std::uint32_t>(first_prompt);
     if (question.soft >= 0) question.soft += static_cast<std::int64_t>(all.soft.size());
     all.questions.push_back(question);
   }
-  all.soft.insert(all.soft.end(), piece.soft.begin(), piece.soft.end());
+  all.soft.insert(all.soft.end(), part.soft.begin(), part.soft.end());
 }
-
-}  // namespace
 
 void check_prompts(const DataSpec& data, const PromptSpec& prompts) {
   const int largest = data.parents.back();
@@ -202,6 +193,11 @@ void check_prompts(const DataSpec& data, const PromptSpec& prompts) {
 
 Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split, int threads,
                       const std::function<bool(std::size_t)>& done) {
+  return build_prompts(data, spec, split, {0, data.count(split)}, threads, done);
+}
+
+Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split, Share share,
+                      int threads, const std::function<bool(std::size_t)>& done) {
   check_data(data);
   check_prompts(data, spec);
   const WindowCodes codes(data.d, spec.M);
@@ -211,7 +207,6 @@ Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split,
       (data.table->conditional.empty() || spec.positions == Positions::sequential)) {
     throw InputError("the data file has no kernels, which target \"conditional\" needs");
   }
-  const std::size_t count = data.count(split);
   Prompts all;
   all.d = data.d;
   all.M = spec.M;
@@ -221,9 +216,9 @@ Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split,
   const double work = 20.0 * entries + (data.L ? static_cast<double>(*data.L) : 0.0);
   const auto chunk = static_cast<std::size_t>(std::clamp(1e6 / work, 1.0, 64.0));
   const std::size_t round = chunk * static_cast<std::size_t>(threads) * 8;
-  std::vector<Piece> pieces;
-  for (std::size_t begin = 0; begin < count; begin += round) {
-    const std::size_t end = std::min(count, begin + round);
+  std::vector<Prompts> pieces;
+  for (std::size_t begin = share.first; begin < share.last; begin += round) {
+    const std::size_t end = std::min(share.last, begin + round);
     pieces.assign((end - begin + chunk - 1) / chunk, {});
     parallel_for(threads, pieces.size(), [&](std::size_t p) {
       Counter counter(codes);
@@ -240,8 +235,8 @@ Prompts build_prompts(const DataSpec& data, const PromptSpec& spec, Split split,
         }
       }
     });
-    for (const Piece& piece : pieces) append(all, piece);
-    if (done && !done(end)) return {};
+    for (const Prompts& piece : pieces) append_prompts(all, piece);
+    if (done && !done(end - share.first)) return {};
   }
   return all;
 }

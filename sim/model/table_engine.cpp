@@ -1,19 +1,17 @@
 #include "gih/model/table_engine.hpp"
 
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "block_pass.hpp"
+#include "chunk_work.hpp"
 #include "gih/base/error.hpp"
-#include "gih/base/parallel.hpp"
 #include "gih/model/scores.hpp"
 #include "question_rows.hpp"
+#include "shared_blocks.hpp"
 
 namespace gih {
 namespace {
@@ -24,8 +22,9 @@ constexpr double safe_spread = 300.0;  // products of two sums are still normal 
 
 class TableEngine final : public Objective {
  public:
-  TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads)
-      : team_(threads) {
+  TableEngine(const ModelSpec& model, const LossSpec& loss, const Prompts& prompts, int threads,
+              Sharing sharing)
+      : sharing_(sharing) {
     check_model(model);
     if (prompts.d != model.d || prompts.M != model.reach()) {
       throw InputError(fmt::format("prompts have d = {}, M = {}; the model has d = {}, reach {}",
@@ -39,7 +38,14 @@ class TableEngine final : public Objective {
                              });
     chunk_loss_.resize(blocks_.chunks.size());
     chunk_sum_.resize(blocks_.chunk_class.size());
-    for (int i = 0; i < threads; ++i) passes_.emplace_back(loss, blocks_);
+    std::size_t own = blocks_.chunks.size();
+    if (sharing_.ranks) {
+      order(Order::take);
+      own = deal_chunks(*sharing_.ranks, blocks_);
+      std::uint64_t classes = scores_->classes();
+      broadcast(*sharing_.ranks, classes);
+    }
+    work_ = std::make_unique<ChunkWork>(loss, blocks_, own, threads);
   }
 
   double loss(const Parameters& theta) override { return evaluate(theta, {}, true).loss; }
@@ -49,20 +55,13 @@ class TableEngine final : public Objective {
     a_ = theta.a;
     exponentials();
     const bool with_gradient = blocks.any();
-    const auto chunks = static_cast<std::ptrdiff_t>(blocks_.chunks.size());
-    const int threads = chunks > 1 ? team_.next() : 1;
-    const auto start = std::chrono::steady_clock::now();
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-      BlockPass& pass = passes_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(static)
-      for (std::ptrdiff_t i = 0; i < chunks; ++i) {
-        const auto c = static_cast<std::size_t>(i);
-        chunk_loss_[c] = pass.run(c, e_, {careful_, with_loss, with_gradient},
-                                  chunk_sum_.data() + blocks_.chunks[c].first_class);
-      }
+    const PassMode mode{careful_, with_loss, with_gradient};
+    if (sharing_.ranks) {
+      order(Order::pass, flags_of(mode));
+      broadcast(*sharing_.ranks, std::span(e_));
     }
-    team_.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    work_->run(e_, mode, chunk_loss_.data(), chunk_sum_.data());
+    if (sharing_.ranks) collect(mode);
     Evaluation result;
     result.gradient = zero_;
     for (const double part : chunk_loss_) result.loss += part;
@@ -85,6 +84,26 @@ class TableEngine final : public Objective {
       e_[k] = careful_ ? a_ * s_[k] : std::exp(a_ * s_[k] - high);
   }
 
+  void order(Order::Kind kind, std::uint32_t flags = 0) {
+    Order order{kind, sharing_.number, flags};
+    broadcast(*sharing_.ranks, order);
+  }
+
+  /// What the other ranks made of their chunks, each to its place.
+  void collect(PassMode mode) {
+    Ranks& ranks = *sharing_.ranks;
+    for (int from = 1; from < ranks.count(); ++from) {
+      const Share of = share_of(blocks_.chunks.size(), ranks.count(), from);
+      const std::span<double> losses(chunk_loss_.data() + of.first, of.size());
+      if (mode.loss) ranks.receive(from, std::as_writable_bytes(losses));
+      if (!mode.gradient) continue;
+      const std::size_t begin = of.size() > 0 ? blocks_.chunks[of.first].first_class : 0;
+      const std::size_t end = of.size() > 0 ? blocks_.chunks[of.last - 1].last_class : 0;
+      const std::span<double> sums(chunk_sum_.data() + begin, end - begin);
+      ranks.receive(from, std::as_writable_bytes(sums));
+    }
+  }
+
   /// The chunks' sums in their order, then back through a s, s, and the pairs.
   void gather(Blocks blocks, Parameters& gradient) {
     ds_.assign(s_.size(), 0.0);
@@ -101,11 +120,11 @@ class TableEngine final : public Objective {
     scores_->backward(ds_, blocks, gradient);
   }
 
-  TeamSize team_;
+  Sharing sharing_;
   Parameters zero_;
   std::unique_ptr<Scores> scores_;
-  QuestionBlocks blocks_;
-  std::vector<BlockPass> passes_;  // by thread
+  QuestionBlocks blocks_;  // those of other ranks left out, but for their chunks and classes
+  std::unique_ptr<ChunkWork> work_;
   std::vector<double> chunk_loss_, chunk_sum_;
 
   std::span<const double> s_;
@@ -118,8 +137,8 @@ class TableEngine final : public Objective {
 }  // namespace
 
 std::unique_ptr<Objective> make_table_engine(const ModelSpec& model, const LossSpec& loss,
-                                             const Prompts& prompts, int threads) {
-  return std::make_unique<TableEngine>(model, loss, prompts, threads);
+                                             const Prompts& prompts, int threads, Sharing sharing) {
+  return std::make_unique<TableEngine>(model, loss, prompts, threads, sharing);
 }
 
 double table_engine_bytes(const DataSpec& data, const PromptSpec& prompts, const ModelSpec& model,

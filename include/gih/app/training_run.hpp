@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gih/app/config.hpp"
+#include "gih/base/ranks.hpp"
 #include "gih/io/run_file.hpp"
 
 namespace gih {
@@ -41,7 +42,9 @@ struct RunObserver {
 /// Trains to the end and leaves the finished file under its name (true), or until the observer
 /// stops it, with all that was done in the unfinished file (false), which is also saved every
 /// run.checkpoint seconds. Alone at its output meanwhile (OutputLock). InputError before anything
-/// is written, or after what this call wrote was taken back.
-bool carry_out(TrainingRun& run, bool overwrite, const RunObserver& observer);
+/// is written, or after what this call wrote was taken back. With `ranks` this is rank 0, and the
+/// others are in help_train; the file has the same bytes.
+bool carry_out(TrainingRun& run, bool overwrite, const RunObserver& observer,
+               Ranks* ranks = nullptr);
 
 }  // namespace gih

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gih/base/ranks.hpp"
 #include "gih/base/window.hpp"
 #include "gih/data/dataset.hpp"
 
@@ -70,6 +71,14 @@ void check_prompts(const DataSpec& data, const PromptSpec& prompts);
 /// building stops and the result is empty. The same result for any number of threads.
 Prompts build_prompts(const DataSpec& data, const PromptSpec& prompts, Split split, int threads,
                       const std::function<bool(std::size_t)>& done = {});
+
+/// The same for the sequences of a share alone; weights are shares of the whole split. `done` hears
+/// how many of these are finished.
+Prompts build_prompts(const DataSpec& data, const PromptSpec& prompts, Split split, Share share,
+                      int threads, const std::function<bool(std::size_t)>& done = {});
+
+/// Puts those of later sequences of the same split behind. InputError beyond 2^32 - 1 prompts.
+void append_prompts(Prompts& all, const Prompts& part);
 
 /// Upper bound in bytes of what build_prompts returns for a split.
 double prompts_bytes(const DataSpec& data, const PromptSpec& prompts, Split split);

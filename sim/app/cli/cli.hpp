@@ -54,6 +54,6 @@ std::vector<Assignment> config_file(const std::string& path);
 /// Version, commit, compiler, libraries.
 std::string version_text();
 
-constexpr int exit_interrupted = 3;
+constexpr int exit_refused = 2, exit_interrupted = 3, exit_failed = 4;
 
 }  // namespace gih::cli

@@ -8,6 +8,7 @@
 #include "gih/base/build.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/stored.hpp"
+#include "ranks.hpp"
 
 namespace gih::cli {
 namespace {
@@ -27,12 +28,12 @@ std::string version_text() {
   const BuildInfo& build = build_info();
   return fmt::format(
       "gih {} (commit {}, {} build for {}, {})\n"
-      "Eigen {}.{}.{}, Boost {}.{}.{}, HDF5 {}, fmt {}.{}.{}, nlohmann-json {}.{}.{}\n",
+      "Eigen {}.{}.{}, Boost {}.{}.{}, HDF5 {}, fmt {}.{}.{}, nlohmann-json {}.{}.{}, MPI {}\n",
       build.version, build.git_commit, build.build_type, build.instruction_set, build.compiler,
       EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, BOOST_VERSION / 100000,
       BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100, hdf5_version(), FMT_VERSION / 10000,
       FMT_VERSION / 100 % 100, FMT_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
-      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
+      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, mpi_version());
 }
 
 const Command help_command{

@@ -10,8 +10,11 @@
 #include <system_error>
 
 #include "cli.hpp"
+#include "gih/app/shared_training.hpp"
 #include "gih/base/error.hpp"
+#include "interrupt.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 
 namespace gih::cli {
 
@@ -79,23 +82,52 @@ void say(std::string what) {
   tell(fmt::format("gih: {}\n", what));
 }
 
+/// Exit status of the work, whatever it throws.
+template <class Work>
+int guarded(const Work& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    say(error.what());
+    return exit_refused;
+  } catch (const std::bad_alloc&) {
+    say("out of memory: use fewer or shorter sequences, or a smaller vocabulary");
+    return exit_failed;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return exit_failed;
+  }
+}
+
+int run_checked(int argc, char** argv) {
+  return guarded([&] {
+    const int status = run(argc, argv);
+    check_stdout();
+    return status;
+  });
+}
+
+/// Rank 0 runs the command, and the others help where it asks them to.
+int run_on_ranks(Ranks& ranks, int argc, char** argv) {
+  int status = 0;
+  if (ranks.rank() > 0) {
+    watch_interrupts();  // rank 0 ends the run, and saves it
+    status = guarded([&] { return help_train(ranks, [] { return !interrupted(); }); });
+  } else {
+    status = run_checked(argc, argv);
+    if (status != exit_failed) release(ranks, status);
+  }
+  if (status == exit_failed) end_all_ranks(status);
+  return status;
+}
+
 }  // namespace
 }  // namespace gih::cli
 
 int main(int argc, char** argv) {
-  using gih::cli::say;
-  try {
-    const int status = gih::cli::run(argc, argv);
-    gih::cli::check_stdout();
-    return status;
-  } catch (const gih::InputError& error) {
-    say(error.what());
-    return 2;
-  } catch (const std::bad_alloc&) {
-    say("out of memory: use fewer or shorter sequences, or a smaller vocabulary");
-    return 4;
-  } catch (const std::exception& error) {
-    say(error.what());
-    return 4;
-  }
+  namespace cli = gih::cli;
+  return cli::guarded([&] {
+    const auto ranks = cli::start_ranks();
+    return ranks ? cli::run_on_ranks(*ranks, argc, argv) : cli::run_checked(argc, argv);
+  });
 }

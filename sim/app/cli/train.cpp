@@ -10,6 +10,7 @@
 #include "gih/training/invariants.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 
 namespace gih::cli {
 namespace {
@@ -118,7 +119,8 @@ int execute(TrainingRun& run, bool overwrite, bool quiet) {
                          {[&](const char* what, std::size_t total, std::size_t done) {
                             return watch.drawing(what, total, done);
                           },
-                          [&](const TrainState& state) { return watch.step(state); }});
+                          [&](const TrainState& state) { return watch.step(state); }},
+                         ranks());
   }
   if (!finished) {
     tell(fmt::format("gih: interrupted; go on with: gih train --resume {}\n", run.output.string()));
