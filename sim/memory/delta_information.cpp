@@ -147,14 +147,16 @@ DeltaInformation delta_information(const SequenceLaw& law, const SnapshotSpec& s
   if (method == DeltaMethod::automatic) {
     order = {DeltaMethod::counts, DeltaMethod::enumeration, DeltaMethod::table};
   }
+  int reached = 0;  // by the method of tables
   for (const DeltaMethod one : order) {
     const double states = delta_states(law, snapshot, n, largest_k, one);
     DeltaInformation found;
     if (one == DeltaMethod::table && std::isfinite(states)) {
       // The bound is far above what occurs: try, within the limit.
-      auto tried = by_table(law, snapshot, n, largest_k, max_states);
-      if (tried.empty()) continue;
-      found = std::move(tried.front());
+      TableTrial tried = by_table(law, snapshot, n, largest_k, max_states);
+      reached = tried.reached;
+      if (tried.found.empty()) continue;
+      found = std::move(tried.found.front());
     } else if (states <= most) {
       found = one == DeltaMethod::counts ? by_counts(law, snapshot, n, largest_k)
                                          : by_enumeration(law, snapshot, n, largest_k, max_states);
@@ -170,13 +172,14 @@ DeltaInformation delta_information(const SequenceLaw& law, const SnapshotSpec& s
     least = std::min(least, delta_states(law, snapshot, n, largest_k, one));
   int feasible = n;
   const auto fits = [&](int length) {
+    if (length <= reached) return true;
     return std::any_of(order.begin(), order.end(), [&](DeltaMethod one) {
       return delta_states(law, snapshot, length, largest_k, one) <= most;
     });
   };
   while (feasible > std::max(law.r(), largest_k + 1) && !fits(feasible)) --feasible;
   throw InputError(
-      fmt::format("Delta I at length {} by method {} takes {:.3g} states, above {}: {}", n,
+      fmt::format("Delta I at length {} by method {} takes up to {:.3g} states, above {}: {}", n,
                   name_of(method), least, max_states,
                   fits(feasible) ? fmt::format("length {} is feasible", feasible)
                                  : "it does not apply to this law and snapshot"));

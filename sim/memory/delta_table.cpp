@@ -9,6 +9,9 @@
 namespace gih {
 namespace {
 
+/// Of the states allowed, over all lengths together: some minutes.
+constexpr double most_lengths = 50.0;
+
 /// State: first r tokens, last w tokens, transition counts; its weight is the number of sequences
 /// that end there, each of which has the same probability.
 class TableStates {
@@ -36,7 +39,10 @@ class TableStates {
     }
   }
 
-  /// False when there are more than `most` states.
+  std::size_t size() const { return states_.size(); }
+
+  /// False when there are more than `most` states, or have been over all lengths what takes
+  /// minutes.
   bool step() {
     std::unordered_map<State, double> moved;
     for (const auto& [state, number] : states_) {
@@ -52,7 +58,7 @@ class TableStates {
     }
     states_ = std::move(moved);
     total_ += static_cast<double>(states_.size());
-    return true;
+    return total_ <= most_lengths * most_;
   }
 
   DeltaInformation result(const SnapshotSpec& snapshot, int largest_k) const {
@@ -130,16 +136,23 @@ class TableStates {
 
 }  // namespace
 
-std::vector<DeltaInformation> by_table(const SequenceLaw& law, const SnapshotSpec& snapshot, int n,
-                                       int largest_k, std::size_t max_states) {
+TableTrial by_table(const SequenceLaw& law, const SnapshotSpec& snapshot, int n, int largest_k,
+                    std::size_t max_states) {
   const int w = std::max(law.r(), largest_k);
-  if (std::pow(law.d(), w) > static_cast<double>(max_states))
-    return {};  // the states it starts from
+  if (std::pow(law.d(), w) > static_cast<double>(max_states)) return {};  // those it starts from
   TableStates states(law, w, static_cast<double>(max_states));
   for (int l = w; l < n; ++l) {
-    if (!states.step()) return {};
+    const auto before = static_cast<double>(states.size());
+    if (!states.step()) return {l, {}};
+    // Their number grows as a power of the length that first rises to (d - 1) for each row, so this
+    // is less than there will be; it spares a wait that ends in a refusal.
+    const auto now = static_cast<double>(states.size());
+    const double power = std::log(now / before) / std::log((l + 1.0) / l);
+    if (now * std::pow(n / (l + 1.0), power) > 2.0 * static_cast<double>(max_states)) {
+      return {l + 1, {}};
+    }
   }
-  return {states.result(snapshot, largest_k)};
+  return {n, {states.result(snapshot, largest_k)}};
 }
 
 }  // namespace gih

@@ -70,8 +70,12 @@ struct Both {
   }
 };
 
-/// By tables of transitions, for a Dirichlet mixture; nothing when there are too many states.
-std::vector<DeltaInformation> by_table(const SequenceLaw& law, const SnapshotSpec& snapshot, int n,
-                                       int largest_k, std::size_t max_states);
+struct TableTrial {
+  int reached = 0;                      ///< greatest length that stays within the states
+  std::vector<DeltaInformation> found;  ///< one, if that is the length asked for
+};
+/// By tables of transitions, for a Dirichlet mixture.
+TableTrial by_table(const SequenceLaw& law, const SnapshotSpec& snapshot, int n, int largest_k,
+                    std::size_t max_states);
 
 }  // namespace gih

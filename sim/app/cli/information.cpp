@@ -7,6 +7,7 @@
 #include "cli.hpp"
 #include "gih/app/text.hpp"
 #include "gih/base/error.hpp"
+#include "information_memory.hpp"
 #include "information_report.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
@@ -104,9 +105,10 @@ int run_information(const Arguments& arguments) {
   InformationReport report;
   report.settings = settings_of(arguments);
   const Settings& settings = report.settings;
+  report.kernels = kernels_of(arguments, settings.data);
+  if (const auto status = memory_information(arguments, settings, report.kernels)) return *status;
   require_simplified(settings, "gih information");
   report.model = settings.model;
-  report.kernels = kernels_of(arguments, settings.data);
   check_effort(settings, report.kernels);
   const Parameters theta = initial_parameters(settings);
   const double weighted = weighted_work(report.model) * static_cast<double>(report.kernels);
@@ -142,6 +144,20 @@ int run_information(const Arguments& arguments) {
   return 0;
 }
 
+std::vector<Option> all_options() {
+  std::vector<Option> all{
+      {"kernel", "FILE", "one kernel, or several (then their mean), from JSON or a data file"},
+      {"kernels", "COUNT", "kernels drawn from the prior [2000]"},
+      {"window", "M", "short for model.window and model.heads"},
+      {"degree", "D", "short for model.degree"},
+      {"subsets", "RULE", "short for model.subsets: at-most or exactly"},
+      {"finite", "", "also what gradient descent sees at finite length, from data.train sequences"},
+      {"json", "", "one JSON document on stdout"},
+      {"quiet,q", "", "no progress"}};
+  for (const Option& option : memory_information_options()) all.push_back(option);
+  return all;
+}
+
 }  // namespace
 
 const Command information_command{
@@ -149,14 +165,7 @@ const Command information_command{
     "prints standard and modified chi-square information of every subset, S* and the gap",
     "",
     true,
-    {{"kernel", "FILE", "one kernel, or several (then their mean), from JSON or a data file"},
-     {"kernels", "COUNT", "kernels drawn from the prior [2000]"},
-     {"window", "M", "short for model.window and model.heads"},
-     {"degree", "D", "short for model.degree"},
-     {"subsets", "RULE", "short for model.subsets: at-most or exactly"},
-     {"finite", "", "also what gradient descent sees at finite length, from data.train sequences"},
-     {"json", "", "one JSON document on stdout"},
-     {"quiet,q", "", "no progress"}},
+    all_options(),
     run_information};
 
 }  // namespace gih::cli
