@@ -12,23 +12,10 @@
 #include "gih/base/random.hpp"
 #include "gih/data/chain.hpp"
 #include "gih/memory/block_filter.hpp"
+#include "predictions.hpp"
 
 namespace gih {
 namespace {
-
-double divergence(std::span<const double> p, std::span<const double> q) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < p.size(); ++k) {
-    if (p[k] > 0.0) sum += p[k] * std::log(p[k] / q[k]);
-  }
-  return sum;
-}
-
-std::vector<double> smoothed(const Eigen::VectorXd& y, double eps) {
-  std::vector<double> law(y.data(), y.data() + y.size());
-  for (double& entry : law) entry = (entry + eps) / (1.0 + static_cast<double>(y.size()) * eps);
-  return law;
-}
 
 /// Everything that the reading depends on: the slots, and the query.
 std::string state_of(const StreamingMemory& memory, const double* u) {

@@ -7,9 +7,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include "gih/memory/delta_information.hpp"
 
 namespace gih {
+
+/// KL(p || q) in nats.
+inline double divergence(std::span<const double> p, std::span<const double> q) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    if (p[k] > 0.0) sum += p[k] * std::log(p[k] / q[k]);
+  }
+  return sum;
+}
+
+/// (y + eps) / (1 + d eps).
+inline std::vector<double> smoothed(const Eigen::VectorXd& y, double eps) {
+  std::vector<double> law(y.data(), y.data() + y.size());
+  for (double& entry : law) entry = (entry + eps) / (1.0 + static_cast<double>(y.size()) * eps);
+  return law;
+}
 
 /// Mass of a condition split by the next token: sum over conditions of |B| H(B / |B|).
 class Predictions {

@@ -20,6 +20,7 @@ enum class Purpose : std::uint64_t {
   memory_weights = 6,
   memory_training = 7,
   memory_sampling = 8,
+  memory_switching = 9,
 };
 
 class Stream {
