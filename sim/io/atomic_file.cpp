@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -71,6 +72,27 @@ fs::path real_target(const fs::path& path) {
   return error ? path : target;
 }
 
+fs::path temporary_of(fs::path target, long process) {
+  return target += fmt::format(".tmp.{}", process);
+}
+
+/// The lock file tells whose it was: what that process was writing when it was killed goes, and
+/// then it tells of this one.
+void clear_after_last_holder(int lock, const fs::path& path) {
+  char text[32] = {};
+  const ssize_t size = restarted([&] { return ::pread(lock, text, sizeof text - 1, 0); });
+  const long last = size > 0 ? std::strtol(text, nullptr, 10) : 0;
+  if (last > 0 && last != ::getpid()) {
+    for (const char* ending : {"", ".part"}) {
+      ::unlink(temporary_of(real_target(fs::path(path) += ending), last).c_str());
+    }
+  }
+  const std::string own = fmt::format("{:<20}\n", ::getpid());
+  // Where it cannot be told (a full disk) a kill leaves what it is writing, and no more.
+  [[maybe_unused]] const ssize_t told =
+      restarted([&] { return ::pwrite(lock, own.data(), own.size(), 0); });
+}
+
 /// The rename of a folder entry is on the disk only once the folder is. File systems that cannot
 /// synchronise a folder say EINVAL or EBADF; they have done what they can.
 void synchronise_folder(const fs::path& folder, const fs::path& path) {
@@ -115,8 +137,7 @@ void write_atomically(const fs::path& path, std::string_view bytes) {
     throw RunError(path.string() + ": cannot write: is not a regular file");
   }
   // No O_EXCL: a killed writer's leftover of the same process number is simply written again.
-  fs::path temporary = target;
-  temporary += fmt::format(".tmp.{}", ::getpid());
+  const fs::path temporary = temporary_of(target, ::getpid());
   Descriptor fd(restarted([&] {
     return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   }));
@@ -172,7 +193,8 @@ OutputLock::OutputLock(const fs::path& path, const char* held) : lock_(path) {
       throw InputError(
           fmt::format("{}: cannot create its lock file: {}", path.string(), words(error)));
     }
-    if (restarted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
+    const bool is_held = restarted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) == 0;
+    if (!is_held) {
       const int error = errno;
       if (error == EWOULDBLOCK) {
         throw Busy(fmt::format("{}: {}", path.string(), held));
@@ -187,6 +209,7 @@ OutputLock::OutputLock(const fs::path& path, const char* held) : lock_(path) {
     struct stat named {};
     if (::fstat(fd.get(), &locked) == 0 && ::stat(lock_.c_str(), &named) == 0 &&
         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino) {
+      if (is_held) clear_after_last_holder(fd.get(), path);
       descriptor_ = fd.release();
       return;
     }

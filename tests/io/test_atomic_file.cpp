@@ -78,6 +78,26 @@ TEST_CASE("a killed writer's leftover does not matter") {
   CHECK(scratch.count() == 1);
 }
 
+TEST_CASE("what the last holder was writing when it was killed goes, and nothing else") {
+  const Scratch scratch;
+  const fs::path run = scratch / "run.h5";
+  for (const char* name : {"run.h5.tmp.123456", "run.h5.part.tmp.123456", "run.h5.part",
+                           "run.h5.tmp.654321", "other.h5.tmp.123456"}) {
+    scratch.put(name, "half");
+  }
+  scratch.put("run.h5.lock", "123456\n");
+  {
+    const OutputLock lock(run);
+    CHECK(read_bytes(scratch / "run.h5.lock").starts_with(std::to_string(::getpid())));
+  }
+  CHECK(!fs::exists(scratch / "run.h5.tmp.123456"));
+  CHECK(!fs::exists(scratch / "run.h5.part.tmp.123456"));
+  CHECK(scratch.count() == 3);
+  scratch.put("run.h5.lock", "not a number");
+  { const OutputLock lock(run); }
+  CHECK(scratch.count() == 3);
+}
+
 TEST_CASE("a symbolic link stays one and its file is replaced") {
   const Scratch scratch;
   fs::create_directory(scratch / "elsewhere");

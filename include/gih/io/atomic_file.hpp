@@ -30,7 +30,8 @@ class Busy : public InputError {
 };
 
 /// Held while an output is being made: an advisory lock on path.lock, which goes with the object,
-/// and with the process however it ends.
+/// and with the process however it ends. What the last holder was writing when it was killed, a
+/// path.tmp.PID or path.part.tmp.PID, is removed.
 class OutputLock {
  public:
   /// Busy, saying `held`, when another process, or another object here, holds it; InputError when
