@@ -23,7 +23,7 @@ from matplotlib.patches import Patch
 import runfile
 import style
 
-SECTIONS = ("data.", "model.", "loss.", "init.", "stage.", "log.")
+SECTIONS = ("data.", "model.", "loss.", "init.", "stage.", "log.", "memory.")
 SEED = "data.seed"
 
 

@@ -195,9 +195,13 @@ std::string to_ini(const Settings& settings) {
     text += fmt::format("{} = {}\n", key.substr(dot + 1), value);
   };
   bool stages_done = false;
+  const Settings defaults;
   for (const KeyRow& row : key_table()) {
     if (!is_stage_row(row)) {
-      line(row.name, row.get(settings, nullptr));
+      const std::string value = row.get(settings, nullptr);
+      // A run has no memory: what it does not use stays out of its file.
+      const bool is_memory = std::string_view(row.name).starts_with("memory.");
+      if (!is_memory || value != row.get(defaults, nullptr)) line(row.name, value);
       continue;
     }
     if (stages_done) continue;

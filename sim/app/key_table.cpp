@@ -1,4 +1,6 @@
 // Every configuration key: one row each.
+#include <algorithm>
+
 #include "gih/app/config.hpp"
 #include "gih/training/integrator.hpp"
 #include "key_values.hpp"
@@ -11,10 +13,9 @@ using T = std::string_view;
 using S = const Settings&;
 using G = const Stage*;
 
-}  // namespace
-
-const std::vector<KeyRow>& key_table() {
-  static const std::vector<KeyRow> table{
+/// All but those of memory_keys.
+std::vector<KeyRow> run_keys() {
+  return {
       // ---- data ----
       {"data.vocab", "a whole number from 2 to 65536", "d, the vocabulary size",
        [](K k, T t) { return whole(t, 2, 65536, k.settings.data.d); },
@@ -257,6 +258,20 @@ const std::vector<KeyRow>& key_table() {
                                      : to_text(s.memory_percent) + " %";
        }},
   };
+}
+
+}  // namespace
+
+const std::vector<KeyRow>& key_table() {
+  static const std::vector<KeyRow> table = [] {
+    std::vector<KeyRow> all = run_keys();
+    const std::vector<KeyRow> memory = memory_keys();
+    const auto run = std::find_if(all.begin(), all.end(), [](const KeyRow& row) {
+      return std::string_view(row.name).starts_with("run.");  // stays last: config.hpp's readers
+    });
+    all.insert(run, memory.begin(), memory.end());
+    return all;
+  }();
   return table;
 }
 

@@ -113,7 +113,7 @@ class Collected(Sweep):
     def test_show(self):
         rows = self.collect("--kernels", 50)
         text = self.gih("show", "all.h5")[0]
-        self.assertIn("all.h5: table of a sweep, 12 points", text)
+        self.assertIn("all.h5: table of a grid, 12 rows", text)
         self.assertIn("data.train = 60\n", text)
         table = [line.split("\t") for line in text.splitlines() if "\t" in line]
         self.assertEqual(len(table), 13)

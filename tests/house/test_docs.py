@@ -19,8 +19,8 @@ GIH = os.environ["GIH"]
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^(?:<!-- (run(?:: status (?P<status>\d+))?|compiles) -->\n)?"
                    r"```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
-KEY = re.compile(r"(?:data|model|loss|init|stage|log|run)\.[\w.*-]*\w|"
-                 r"(?:data|model|loss|init|stage|log|run)\.\*")
+KEY = re.compile(r"(?:data|model|loss|init|stage|log|memory|run)\.[\w.*-]*\w|"
+                 r"(?:data|model|loss|init|stage|log|memory|run)\.\*")
 FILE_ENDING = re.compile(r"\.(h5|hpp|cpp|ini|json|sh|py|part|lock)$")
 
 

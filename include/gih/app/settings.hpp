@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gih/app/memory_settings.hpp"
 #include "gih/data/dataset.hpp"
 #include "gih/data/prompts.hpp"
 #include "gih/model/objective.hpp"
@@ -33,6 +34,8 @@ struct Settings {
   std::string init_file;           ///< "" = none
   std::optional<std::pair<int, std::size_t>>
       init_step;  ///< stage and step of a log row; none: last
+
+  MemorySettings memory;
 
   Schedule schedule;
   std::size_t log_every = 0;  ///< 0: auto

@@ -104,7 +104,7 @@ std::string text_of(const TableCell& cell) {
 
 void print_table(const std::string& path, const TableFile& file) {
   const Table& table = file.table;
-  fmt::print("{}: table of a sweep, {} points, {} fields\n", path, table.rows.size(),
+  fmt::print("{}: table of a grid, {} rows, {} fields\n", path, table.rows.size(),
              table.fields.size());
   fmt::print("written {} by gih {} (commit {})\n\n{}\n", file.created, file.gih_version,
              file.git_commit, file.config);
@@ -194,7 +194,7 @@ int run_show(const Arguments& arguments) {
 }  // namespace
 
 const Command show_command{"show",
-                           "prints what a run file, data file or table of a sweep holds",
+                           "prints what a run file, data file or table of a grid holds",
                            "FILE",
                            false,
                            {{"json", "", "one JSON document on stdout"}},

@@ -13,14 +13,11 @@
 #include "sweep.hpp"
 
 namespace gih::cli {
-namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 
-/// Files of --config, then the grid, then options: later wins. `more` comes last.
 Grid grid_of(const Arguments& arguments, const std::string& file,
-             const std::vector<Assignment>& more = {}) {
+             const std::vector<Assignment>& more) {
   std::vector<Assignment> keys, options;
   for (const Assignment& key : arguments.keys) {
     (key.place.starts_with("--") ? options : keys).push_back(key);
@@ -33,6 +30,10 @@ Grid grid_of(const Arguments& arguments, const std::string& file,
   keys.insert(keys.end(), more.begin(), more.end());
   return expand(keys);
 }
+
+namespace {
+
+using json = nlohmann::ordered_json;
 
 std::size_t index_of(const Arguments& arguments, const Grid& grid) {
   const auto index = to_integer(arguments.require("index"));

@@ -10,6 +10,10 @@
 
 namespace gih::cli {
 
+/// Files of --config, then the grid, then options: later wins. `more` comes last.
+Grid grid_of(const Arguments& arguments, const std::string& file,
+             const std::vector<Assignment>& more = {});
+
 struct SweepWork {
   const Grid& grid;
   std::filesystem::path folder;

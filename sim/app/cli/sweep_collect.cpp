@@ -20,6 +20,7 @@
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "sweep.hpp"
+#include "table_maker.hpp"
 
 namespace gih::cli {
 namespace {
@@ -34,38 +35,6 @@ bool trains_w_before_c(const Schedule& schedule) {
 }
 
 namespace fs = std::filesystem;
-
-/// Fields in the order of their first appearance; what a row does not have is empty or NaN.
-class TableMaker {
- public:
-  void row() { rows_.emplace_back(); }
-
-  void set(const std::string& field, TableCell cell) {
-    const auto kind = static_cast<CellKind>(cell.index());
-    if (places_.emplace(field, fields_.size()).second) fields_.push_back({field, kind});
-    rows_.back()[field] = std::move(cell);
-  }
-
-  Table table() const {
-    const TableCell blanks[] = {std::string(), std::numeric_limits<double>::quiet_NaN(),
-                                std::int64_t{-1}};
-    Table table{fields_, {}};
-    for (const auto& row : rows_) {
-      std::vector<TableCell> cells;
-      for (const TableField& field : fields_) {
-        const auto at = row.find(field.name);
-        cells.push_back(at == row.end() ? blanks[static_cast<int>(field.kind)] : at->second);
-      }
-      table.rows.push_back(std::move(cells));
-    }
-    return table;
-  }
-
- private:
-  std::vector<TableField> fields_;
-  std::map<std::string, std::size_t> places_;
-  std::vector<std::map<std::string, TableCell>> rows_;
-};
 
 /// One row to be.
 struct Source {
@@ -91,26 +60,6 @@ std::vector<Source> sources_of(const fs::path& folder, const Grid& grid) {
                        read_ini(read_run(run).config, run.string())});
   }
   return sources;
-}
-
-/// A number that a double holds, inf included.
-std::optional<double> number_of(const std::string& text) {
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  const auto number = to_number(text);
-  return number && std::abs(*number) <= 0x1p53 ? number : std::nullopt;
-}
-
-/// Keys whose values are numbers in every row; the others are text.
-std::map<std::string, bool> numeric_keys(const std::vector<Source>& sources) {
-  std::map<std::string, bool> numeric;
-  for (const Source& source : sources) {
-    for (const Assignment& key : source.keys) {
-      const bool fits = number_of(key.value).has_value();
-      const auto [at, is_new] = numeric.emplace(key.key, fits);
-      if (!is_new) at->second = at->second && fits;
-    }
-  }
-  return numeric;
 }
 
 /// The leader of p, and its p.
@@ -263,7 +212,9 @@ int collect_sweep(const CollectWork& work) {
   check_writable_target(work.output, work.overwrite);
   watch_interrupts();
   const std::vector<Source> sources = sources_of(work.folder, grid);
-  const auto numeric = numeric_keys(sources);
+  std::vector<std::vector<Assignment>> keys;
+  for (const Source& source : sources) keys.push_back(source.keys);
+  const auto numeric = numeric_keys(keys);
   TableMaker table;
   Theory theory(work);
   std::size_t finished = 0;
@@ -276,13 +227,7 @@ int collect_sweep(const CollectWork& work) {
     table.set("hash", source.hash);
     table.set("status", std::string(state_name(source.state)));
     table.set("reason", source.reason);
-    for (const Assignment& key : source.keys) {
-      if (numeric.at(key.key)) {
-        table.set(key.key, *number_of(key.value));
-      } else {
-        table.set(key.key, key.value);
-      }
-    }
+    table.set(source.keys, numeric);
     const Settings settings = resolve(source.keys);
     std::string selected;
     if (source.state == PointState::finished) {
