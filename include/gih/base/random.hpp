@@ -21,6 +21,8 @@ enum class Purpose : std::uint64_t {
   memory_training = 7,
   memory_sampling = 8,
   memory_switching = 9,
+  snapshot_segments = 10,
+  snapshot_training = 11,
 };
 
 class Stream {
