@@ -44,6 +44,11 @@ MemoryPoint::MemoryPoint(const Settings& settings)
   if (!(read_.a >= 0.0)) {
     throw InputError(fmt::format("memory.scale = trained: a = {} must be at least 0", read_.a));
   }
+  if (memory.snaptra) {
+    check_snaptra(memory.snap);
+    snap_ = start_snapshots();
+    return;
+  }
   check_stream(memory.stream);
   if (read_.distance == Distance::none && read_.slope > 0.0) {
     throw InputError(
@@ -65,16 +70,32 @@ MemoryPoint::MemoryPoint(const Settings& settings)
   }
 }
 
+SnapTask MemoryPoint::start_snapshots() const {
+  const MemorySettings& memory = settings_.memory;
+  if (memory.snap_queries == SnapQueries::oracle) {
+    if (memory.trained) {
+      throw InputError("memory.snap-queries = oracle: needs memory.features = limit");
+    }
+    return {memory.snap, oracle_weights(reader_.d_e())};
+  }
+  if (memory.snap_tune_all && !memory.trained) {
+    throw InputError("memory.snap-tune = all: needs memory.features = trained");
+  }
+  return {memory.snap, mean_weights(memory.snap, reader_.d_e())};
+}
+
 Subset MemoryPoint::S() const {
   return subset_of(settings_);
 }
 
 bool MemoryPoint::is_trained() const {
+  if (snap_) return settings_.memory.snap_queries == SnapQueries::trained;
   return settings_.memory.training.by != TrainBy::none && compressor_.weights.size() > 0;
 }
 
 MemoryCurve MemoryPoint::train(const std::function<bool(std::size_t)>& done) {
   const MemorySettings& memory = settings_.memory;
+  if (snap_) return train_snaptra(done);
   TrainedCompressor trained =
       train_compressor(reader_, settings_.data, memory.stream,
                        {read_.a, read_.multiplicity, memory.eps}, memory.training, done);
@@ -87,10 +108,27 @@ MemoryCurve MemoryPoint::train(const std::function<bool(std::size_t)>& done) {
   return std::move(trained.curve);
 }
 
+MemoryCurve MemoryPoint::train_snaptra(const std::function<bool(std::size_t)>& done) {
+  const MemorySettings& memory = settings_.memory;
+  const MemoryTraining& as = memory.training;
+  TrainedSnapshots trained = train_snapshots(reader_, settings_.data, memory.snap, read_,
+                                             {as.steps, as.batch, as.sequences, as.rate, as.clip,
+                                              as.noise, memory.eps, memory.snap_tune_all},
+                                             done);
+  snap_->weights = std::move(trained.weights);
+  if (memory.snap_tune_all) {
+    reader_ = Reader::trained(settings_.model, trained.theta);
+    read_.a = trained.a;
+  }
+  MemoryCurve curve;
+  curve.loss = std::move(trained.loss);
+  return curve;
+}
+
 MemoryTask MemoryPoint::task() const {
   const MemorySettings& memory = settings_.memory;
-  return {reader_, S(),         memory.halo, memory.stream,
-          read_,   compressor_, memory.eps,  memory.switching};
+  return {reader_,     S(),        memory.halo,      memory.stream, read_,
+          compressor_, memory.eps, memory.switching, snap_};
 }
 
 std::vector<Measure> MemoryPoint::evaluate(const std::function<bool(std::size_t)>& done) const {
@@ -98,8 +136,10 @@ std::vector<Measure> MemoryPoint::evaluate(const std::function<bool(std::size_t)
 }
 
 LossSplit MemoryPoint::split(std::size_t kernels) const {
-  if (settings_.memory.trained || settings_.memory.switching > 0.0) {
-    throw InputError("the split of the loss is for memory.features = limit and no switching");
+  if (snap_ || settings_.memory.trained || settings_.memory.switching > 0.0) {
+    throw InputError(
+        "the split of the loss is for compressive memories with memory.features = limit and no "
+        "switching");
   }
   std::vector<Kernel> mixed;
   for (std::size_t i = 0; i < kernels; ++i) {

@@ -61,7 +61,13 @@ std::string MemorySettings::lags_text() const {
 }
 
 std::vector<KeyRow> memory_keys() {
-  return {
+  std::vector<KeyRow> all{
+      {"memory.system", "compressive or snaptra",
+       "a memory that compresses what leaves it, or snapshots of segments",
+       [](K k, T t) {
+         return choice(t, {"compressive", "snaptra"}, k.settings.memory.snaptra);
+       },
+       [](S s, G) { return std::string(s.memory.snaptra ? "snaptra" : "compressive"); }},
       {"memory.features", "limit or trained",
        "u_l: one-hot of the tokens at memory.lags, the limit of training; or as init.* has it",
        [](K k, T t) {
@@ -86,7 +92,11 @@ std::vector<KeyRow> memory_keys() {
          return chosen(s.memory.halo, {"exact", "none"});
        }},
       {"memory.segment", "a whole number from 1", "n_s, tokens of a segment",
-       [](K k, T t) { return whole(t, 1, most, k.settings.memory.stream.segment); },
+       [](K k, T t) {
+         if (!whole(t, 1, most, k.settings.memory.stream.segment)) return false;
+         k.settings.memory.snap.segment = k.settings.memory.stream.segment;
+         return true;
+       },
        [](S s, G) { return std::to_string(s.memory.stream.segment); }},
       {"memory.slots", "a whole number, or inf", "n_m, slots of the memory",
        [](K k, T t) { return slots(t, k.settings.memory.stream.n_mem); },
@@ -246,6 +256,8 @@ std::vector<KeyRow> memory_keys() {
        [](K k, T t) { return is_true(t, k.settings.memory.training.joint); },
        [](S s, G) { return std::string(text_of(s.memory.training.joint)); }},
   };
+  for (const KeyRow& row : snap_keys()) all.push_back(row);
+  return all;
 }
 
 }  // namespace gih

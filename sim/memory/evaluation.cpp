@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "evaluation_case.hpp"
 #include "gih/base/error.hpp"
 #include "gih/base/parallel.hpp"
-#include "gih/data/chain.hpp"
 #include "gih/memory/pooled_theory.hpp"
+#include "gih/memory/snapshot_rank.hpp"
+#include "gih/memory/snapshot_training.hpp"
 #include "predictions.hpp"
 
 namespace gih {
@@ -28,55 +29,6 @@ class Row {
  private:
   std::vector<std::pair<std::string, double>> values_;
 };
-
-/// One sequence and what answers it.
-struct Case {
-  std::vector<Token> x;  // x_1 .. x_L
-  Token next = 0;
-  Kernel kernel;
-  std::vector<double> truth;  // pi(. | parents)
-};
-
-Case draw_case(const MemoryTask& task, const DataSpec& data, Split split, std::size_t index) {
-  Case found;
-  found.x.resize(*data.L + 1);
-  if (task.switching > 0.0) {
-    found.kernel = draw_switching(data, split, index, task.stream.segment, task.switching, found.x);
-  } else {
-    found.kernel = sequence_kernel(data, split, index);
-    draw_sequence(data, found.kernel, split, index, found.x);
-  }
-  found.next = found.x.back();
-  found.x.pop_back();
-  const std::vector<Token> lags(found.x.rbegin(), found.x.rbegin() + found.kernel.largest_lag());
-  const auto row = found.kernel.row(found.kernel.parent_code(lags));
-  found.truth.assign(row.begin(), row.end());
-  return found;
-}
-
-/// Posterior mean of the query's row under a Dirichlet prior, parents known; nothing for other
-/// laws.
-std::vector<double> bayes(const Case& of, const DataSpec& data, double switching) {
-  if (data.table || data.prior.name != "dirichlet" || data.prior.floor > 0.0 || switching > 0.0)
-    return {};
-  const auto r = static_cast<std::size_t>(data.parents.back());
-  const auto matches = [&](std::size_t l) {  // of x[l] and the query, which follows x
-    return std::all_of(data.parents.begin(), data.parents.end(), [&](int lag) {
-      const auto back = static_cast<std::size_t>(lag);
-      return of.x[l - back] == of.x[of.x.size() - back];
-    });
-  };
-  const double alpha = data.prior.alpha;
-  std::vector<double> p(static_cast<std::size_t>(data.d), alpha);
-  double sum = alpha * data.d;
-  for (std::size_t l = r; l < of.x.size(); ++l) {
-    if (!matches(l)) continue;
-    p[of.x[l]] += 1.0;
-    sum += 1.0;
-  }
-  for (double& value : p) value /= sum;
-  return p;
-}
 
 std::span<const double> entries(const Eigen::VectorXd& y) {
   return {y.data(), static_cast<std::size_t>(y.size())};
@@ -142,88 +94,63 @@ void set_matches(Row& row, const MemoryTask& task, const std::vector<Block>& blo
               : none);
 }
 
-/// Prediction of the closed form for infinitely many slots; nothing where there is none.
-std::vector<double> pooled(const MemoryTask& task, const Case& of) {
-  const Compressor kind = task.stream.compressor.kind;
-  if (!task.reader.is_limit() || !std::isfinite(task.read.a) || task.switching > 0.0 ||
-      (kind != Compressor::mean && kind != Compressor::sum)) {
-    return {};
-  }
-  std::vector<Token> query;
-  for (std::size_t lag = 1; task.S >> (lag - 1) != 0; ++lag) {
-    if (task.S >> (lag - 1) & 1U) query.push_back(of.x[of.x.size() - lag]);
-  }
-  if (task.S >> 12 != 0) return {};
-  const auto c = static_cast<int>(task.stream.compressor.rate);
-  const double theta = kind == Compressor::mean ? task.read.a / c : task.read.a;
-  return pooled_prediction(of.kernel, task.S, query, theta, c);
-}
-
-/// Share of the query's pattern in the long run, against that of all patterns alike.
-const char* frequency_of(const MemoryTask& task, const Case& of) {
-  const WindowChain chain(of.kernel);
-  const auto w = static_cast<std::size_t>(
-      std::max(of.kernel.largest_lag(), static_cast<int>(std::bit_width(task.S))));
-  const std::vector<double> law = extend_law(of.kernel, chain.long_run_law(), static_cast<int>(w));
-  const WindowCodes codes(of.kernel.d, static_cast<int>(w));
-  double mu = 0.0, alike = 1.0;
-  for (std::size_t Z = 0; Z < law.size(); ++Z) {
-    if (law[Z] == 0.0) continue;
-    const auto lags = codes.decode(codes.first(static_cast<int>(w)) + Z);
-    bool matches = true;
-    for (std::size_t lag = 1; lag <= w && matches; ++lag) {
-      if (task.S >> (lag - 1) & 1U) matches = lags[lag - 1] == of.x[of.x.size() - lag];
-    }
-    if (matches) mu += law[Z];
-  }
-  for (Subset S = task.S; S != 0; S &= S - 1) alike /= of.kernel.d;
-  return mu < alike / 2.0 ? "rare" : mu > 2.0 * alike ? "frequent" : "mid";
-}
-
-Row measure(const MemoryTask& task, const Reader& head, const DataSpec& data, const Case& of) {
-  const Items items = task.reader.items(of.x, task.halo, task.stream.segment);
+/// What both systems are asked: how far the answer is from four others.
+void set_distances(Row& row, const MemoryTask& task, const Reader& head, const DataSpec& data,
+                   const Case& of, const Reading& unc, const Reading& reading) {
   const std::size_t t = of.x.size() + 1;
-  const double* u = items.u.row(static_cast<Eigen::Index>(t) - 1).data();
-  StreamingMemory memory(task.stream, task.compressor.weights, items.d_e(), items.d);
-  run_stream(memory, items, task.read, compressor_row(task.stream.compressor.kind).uses_usage);
-  const Reading reading = std::as_const(memory).read(u, t, task.read);
-  ReadOptions plain = task.read;  // neither signs of compression nor places
-  plain.compressed_bias = 0.0;
-  plain.convex = true;
-  plain.combine = Combine::concat;
-  const Items whole = task.halo == Halo::exact ? items : task.reader.items(of.x);
-  const Reading unc = read_uncompressed(whole, t, plain);
   ReadOptions exact;
   exact.a = std::numeric_limits<double>::infinity();
   const Reading gih = read_uncompressed(head.items(of.x), t, exact);
-
-  const auto y = smoothed(reading.y, task.eps);
   const auto smooth = [&](std::span<const double> p) {
     return smoothed(
         Eigen::Map<const Eigen::VectorXd>(p.data(), static_cast<Eigen::Index>(p.size())), task.eps);
   };
+  const auto y = smooth(entries(reading.y));
   const auto towards = [&](std::span<const double> p) {
     return p.empty() ? none : divergence(smooth(p), y);
   };
-  Row row;
   row.set("kl_unc", towards(entries(unc.y)));
   row.set("kl_gih", towards(entries(gih.y)));
   const std::vector<double> posterior = bayes(of, data, task.switching);
   row.set("kl_bayes", towards(posterior));
   row.set("kl_pi", towards(of.truth));
   row.set("cross_entropy", -std::log(y[of.next]));
-  row.set("cross_entropy_unc", -std::log(smoothed(unc.y, task.eps)[of.next]));
+  row.set("cross_entropy_unc", -std::log(smooth(entries(unc.y))[of.next]));
   row.set("tv_unc", 0.5 * (reading.y - unc.y).cwiseAbs().sum());
   const char* frequency = frequency_of(task, of);
   for (const char* name : {"rare", "mid", "frequent"}) {
     row.set(fmt::format("kl_unc_{}", name),
             std::string(name) == frequency ? towards(entries(unc.y)) : none);
   }
-  const std::vector<double> predicted = pooled(task, of);
-  row.set("kl_pooled", towards(predicted));
-  row.set("kl_unc_pooled",
-          predicted.empty() ? none : divergence(smooth(entries(unc.y)), smooth(predicted)));
+  if (!task.snap) {
+    const std::vector<double> predicted = pooled(task, of);
+    row.set("kl_pooled", towards(predicted));
+    row.set("kl_unc_pooled",
+            predicted.empty() ? none : divergence(smooth(entries(unc.y)), smooth(predicted)));
+  }
   row.set("gamma", reading.gamma);
+}
+
+/// The answer without compression: neither its biases nor its places.
+Reading uncompressed(const MemoryTask& task, const Items& items, std::size_t t) {
+  ReadOptions plain = task.read;
+  plain.compressed_bias = 0.0;
+  plain.convex = true;
+  plain.combine = Combine::concat;
+  return read_uncompressed(items, t, plain);
+}
+
+Row measure_stream(const MemoryTask& task, const Reader& head, const DataSpec& data,
+                   const Case& of) {
+  const Items items = task.reader.items(of.x, task.halo, task.stream.segment);
+  const std::size_t t = of.x.size() + 1;
+  const double* u = items.u.row(static_cast<Eigen::Index>(t) - 1).data();
+  StreamingMemory memory(task.stream, task.compressor.weights, items.d_e(), items.d);
+  run_stream(memory, items, task.read, compressor_row(task.stream.compressor.kind).uses_usage);
+  const Reading reading = std::as_const(memory).read(u, t, task.read);
+  const Items whole = task.halo == Halo::exact ? items : task.reader.items(of.x);
+  Row row;
+  set_distances(row, task, head, data, of, uncompressed(task, whole, t), reading);
   const std::vector<Block> blocks = memory.blocks();
   double slots = 0.0, kept = 0.0;
   for (const Block& block : blocks) {
@@ -242,6 +169,38 @@ Row measure(const MemoryTask& task, const Reader& head, const DataSpec& data, co
   return row;
 }
 
+Row measure_snapshots(const MemoryTask& task, const Reader& head, const DataSpec& data,
+                      const Case& of, Stream sizes) {
+  const SnapTask& snap = *task.snap;
+  const Items items = task.reader.items(of.x);
+  const std::size_t t = of.x.size() + 1;
+  const auto segments = snap_segments(snap.spec, of.x.size(), sizes);
+  const SnapMemory memory = snap_memory(snap.spec, snap.weights, items, segments, t, task.read);
+  const Reading reading = read_snapshots(memory, items, t, task.read);
+  Row row;
+  set_distances(row, task, head, data, of, uncompressed(task, items, t), reading);
+  const auto slots = static_cast<double>(memory.snapshots.size() + memory.local.size());
+  row.set("slots", slots);
+  row.set("bytes", 8.0 * slots * static_cast<double>(items.d_e() + items.d));
+  row.set("segments", static_cast<double>(segments.size()));
+  row.set("size_variation", size_variation(segments));
+  std::vector<double> beta(segments.size(), 0.0);
+  for (std::size_t i = 0; i < memory.segment_of.size(); ++i) {
+    beta[memory.segment_of[i]] += reading.P[i];
+  }
+  row.set("participation", participation(beta));
+  row.set("segments_above_0.01", static_cast<double>(count_above(beta, 0.01)));
+  const auto N = items.u.rows() - static_cast<Eigen::Index>(items.first);
+  if (!task.reader.is_limit() || !std::isfinite(task.read.a) || N < 1) return row;
+  const Matrix keys = items.u.middleRows(static_cast<Eigen::Index>(items.first) - 1, N);
+  row.set("patterns", static_cast<double>((keys.colwise().sum().array() > 0.0).count()));
+  const Matrix A = attention_rows(task.read.a * Matrix::Identity(items.d_e(), items.d_e()), keys);
+  const std::size_t k = std::min(snap.spec.k, static_cast<std::size_t>(N));
+  row.set("floor_free", free_floor(A, k));
+  row.set("floor_softmax", softmax_floor(A, k).floor);
+  return row;
+}
+
 }  // namespace
 
 std::vector<Measure> evaluate_memory(const MemoryTask& task, const DataSpec& data, Split split,
@@ -250,14 +209,21 @@ std::vector<Measure> evaluate_memory(const MemoryTask& task, const DataSpec& dat
   if (task.switching > 0.0 && (data.table || data.prior.name == "file")) {
     throw InputError("switching kernels are drawn from a prior, not from a file");
   }
-  check_stream(task.stream);
+  if (task.snap) {
+    check_snaptra(task.snap->spec);
+  } else {
+    check_stream(task.stream);
+  }
   const Reader head = Reader::limit(data.d, task.reader.M(), task.S);
   const std::size_t count = data.count(split), round = 64 * static_cast<std::size_t>(threads);
   std::vector<Row> rows(count);
   for (std::size_t begin = 0; begin < count; begin += round) {
     const std::size_t end = std::min(count, begin + round);
     parallel_for(threads, end - begin, [&](std::size_t i) {
-      rows[begin + i] = measure(task, head, data, draw_case(task, data, split, begin + i));
+      const Case of = draw_case(task, data, split, begin + i);
+      rows[begin + i] = task.snap ? measure_snapshots(task, head, data, of,
+                                                      segment_stream(data, split, begin + i))
+                                  : measure_stream(task, head, data, of);
     });
     if (done && !done(end)) return {};
   }
@@ -282,38 +248,6 @@ std::vector<Measure> evaluate_memory(const MemoryTask& task, const DataSpec& dat
     found.push_back(std::move(measure));
   }
   return found;
-}
-
-Kernel draw_switching(const DataSpec& data, Split split, std::size_t index, std::size_t segment,
-                      double switching, std::span<Token> x) {
-  // Each kernel has a stream of its own, and so have the tokens: none moves another.
-  const std::uint64_t number = 2 * index + (split == Split::train ? 0 : 1);
-  std::uint64_t kernels = 0;
-  const auto next_kernel = [&] {
-    const Stream own(data.seed, Purpose::memory_switching, (++kernels << 40) + number);
-    return draw_kernel(data.prior, data.d, data.parents, own, index);
-  };
-  Stream stream(data.seed, Purpose::memory_switching, number);
-  Kernel kernel = next_kernel();
-  const auto r = static_cast<std::size_t>(kernel.largest_lag());
-  std::vector<Token> lags(r);
-  for (std::size_t l = 0; l < x.size(); ++l) {
-    if (l > 0 && l % segment == 0 && stream.uniform() < switching) {
-      kernel = next_kernel();
-    }
-    const double at = stream.uniform();
-    if (l < r) {
-      x[l] = static_cast<Token>(at * data.d);
-      continue;
-    }
-    for (std::size_t i = 0; i < r; ++i) lags[i] = x[l - 1 - i];
-    const auto p = kernel.row(kernel.parent_code(lags));
-    double left = at;
-    std::size_t k = 0;
-    while (k + 1 < p.size() && left >= p[k]) left -= p[k++];
-    x[l] = static_cast<Token>(k);
-  }
-  return kernel;
 }
 
 }  // namespace gih

@@ -86,6 +86,23 @@ class Memory(cli.Folder):
         at = {row["memory.compressor"]: row for row in table}
         self.assertGreater(at[b"drop"]["information"], at[b"mean"]["information"])
 
+    def test_snaptra(self):
+        snap = ("-o", "t.h5", "-q", "--memory.compressor", "drop", "--memory.multiplicity", "false",
+                "--memory.snap-count", 9, "--memory.snap-log-z", "true", "--memory.scale", "3")
+        self.gih("snaptra", "run", "grid.ini", *snap, "--memory.snap-queries", "mean oracle")
+        mean, oracle = self.table()
+        self.assertEqual(mean["memory.system"], b"snaptra")
+        self.assertLess(abs(oracle["kl_unc"]), 1e-12)  # one snapshot a pattern loses nothing
+        self.assertGreater(mean["kl_unc"], 0.05)
+        self.assertEqual(mean["segments"], 8)
+        self.assertLessEqual(mean["patterns"], 9)
+        self.assertLessEqual(mean["floor_free"], mean["floor_softmax"] + 1e-12)
+        self.gih("snaptra", "train", "grid.ini", *snap, "--overwrite", "--memory.snap-queries",
+                 "trained", "--memory.steps", 80, "--memory.learning-rate", 0.05)
+        loss = self.table()["loss"]
+        self.assertEqual(len(loss), 80)
+        self.assertLess(loss[-20:].mean(), loss[:20].mean())
+
     def test_trained_features(self):
         self.train("run.h5", "-q")
         self.memory("run", "--memory.features", "trained", "--memory.scale", "trained",
@@ -116,6 +133,8 @@ class Memory(cli.Folder):
                 (("train", "grid.ini"), ("nothing is trained",)),
                 (("run", "grid.ini", "--kernels", 3), ("--kernels = 3", "split")),
                 (("split", "grid.ini", "--memory.compressor", "group"), ("group", "drop, mean")),
+                (("run", "grid.ini", "--memory.system", "snaptra", "--memory.snap-overlap", 10),
+                 ("overlap = 10", "10 tokens")),
                 (("walk", "grid.ini"), ("memory walk", "run, train or split")),
                 (("run", "none.ini"), ("none.ini",))]:
             line = self.line("memory", *arguments, "-o", "t.h5", status=2)

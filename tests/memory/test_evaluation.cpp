@@ -100,6 +100,25 @@ TEST_CASE("the pooled law is where a long memory goes, the exact one elsewhere")
   CHECK(found["kl_pooled"].mean < 0.1 * found["kl_unc_pooled"].mean);
 }
 
+TEST_CASE("snapshots of patterns lose nothing, means of segments do") {
+  const Reader reader = Reader::limit(3, 3, 0b11);
+  MemoryTask task{reader, 0b11, Halo::exact, {}, {.a = 8.0}, {}, 1e-3, 0.0};
+  for (const bool oracle : {true, false}) {
+    SnapSpec spec;
+    spec.log_Z = oracle;
+    task.snap = {spec, oracle ? oracle_weights(9) : mean_weights(spec, 9)};
+    Found found;
+    for (const Measure& one : evaluate_memory(task, data_of(40), Split::validation, 2)) {
+      found.by_name[one.name] = one;
+    }
+    CHECK((std::abs(found["kl_unc"].mean) < 1e-13) == oracle);
+    CHECK(found["segments"].mean == 10.0);
+    CHECK(found["size_variation"].mean < 1e-12);
+    CHECK(found["participation"].mean <= 10.0 + 1e-12);
+    CHECK(found["patterns"].mean > 5.0);
+  }
+}
+
 TEST_CASE("T30: any number of threads finds the same bits") {
   ReadOptions read;
   read.a = 6.0;

@@ -15,7 +15,7 @@ class MemoryPoint {
   explicit MemoryPoint(const Settings& settings);
 
   Subset S() const;  ///< of the induction head
-  /// The compressor has weights and memory.train says how they come about.
+  /// There are weights, of a compressor or of snapshots, and a key says how they come about.
   bool is_trained() const;
   /// By memory.train; what it went through. `done` hears of every step.
   MemoryCurve train(const std::function<bool(std::size_t)>& done = {});
@@ -28,12 +28,15 @@ class MemoryPoint {
   double bytes() const;
 
  private:
+  SnapTask start_snapshots() const;
+  MemoryCurve train_snaptra(const std::function<bool(std::size_t)>& done);
   MemoryTask task() const;
 
   Settings settings_;
   Reader reader_;
   ReadOptions read_;
   Compressing compressor_;
+  std::optional<SnapTask> snap_;
 };
 
 }  // namespace gih

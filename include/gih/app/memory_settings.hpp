@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "gih/memory/evaluation.hpp"
+#include "gih/memory/snapshot_training.hpp"
 #include "gih/memory/training.hpp"
 
 namespace gih {
 
+/// Where the snapshots' queries come from.
+enum class SnapQueries { mean, oracle, trained };
+
 struct MemorySettings {
+  bool snaptra = false;     ///< snapshots in place of a streaming memory
   bool trained = false;     ///< features from trained parameters instead of their limit
   std::vector<int> lags{};  ///< S of the head; empty: data.parents
   Halo halo = Halo::exact;
@@ -22,11 +27,17 @@ struct MemorySettings {
   double eps = 1e-3;
   double switching = 0.0;
 
+  SnapSpec snap;  ///< its segment is the stream's
+  SnapQueries snap_queries = SnapQueries::mean;
+  bool snap_tune_all = false;
+
   std::string lags_text() const;
 };
 
 struct KeyRow;
 /// Rows of the table in config.hpp. Their defaults are not written into configurations.
 std::vector<KeyRow> memory_keys();
+/// Those of them that are about snapshots.
+std::vector<KeyRow> snap_keys();
 
 }  // namespace gih

@@ -3,13 +3,21 @@
 // the one without compression, the generalised induction head, Bayes, and the truth.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gih/data/dataset.hpp"
 #include "gih/memory/losses.hpp"
+#include "gih/memory/snaptra.hpp"
 
 namespace gih {
+
+/// Snapshots in place of a streaming memory.
+struct SnapTask {
+  SnapSpec spec;
+  SnapWeights weights;
+};
 
 struct MemoryTask {
   const Reader& reader;
@@ -20,6 +28,7 @@ struct MemoryTask {
   Compressing compressor;  ///< its weights and bias
   double eps = 1e-3;       ///< divergences are of (y + eps) / (1 + d eps), on both sides
   double switching = 0.0;  ///< probability of a new kernel at each segment
+  std::optional<SnapTask> snap{};
 };
 
 /// One quantity, over the sequences where it is defined.

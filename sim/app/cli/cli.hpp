@@ -43,7 +43,7 @@ struct Command {
 const std::vector<Command>& commands();
 
 extern const Command sample_command, train_command, evaluate_command, information_command,
-    verify_command, sweep_command, memory_command, show_command, help_command;
+    verify_command, sweep_command, memory_command, snaptra_command, show_command, help_command;
 
 /// InputError for an unknown or incomplete option; empty when help was asked for and printed.
 std::optional<Arguments> parse(const Command& command, int argc, const char* const* argv);

@@ -19,9 +19,9 @@
 namespace gih::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{sample_command,      train_command,  evaluate_command,
-                                          information_command, verify_command, sweep_command,
-                                          memory_command,      show_command,   help_command};
+  static const std::vector<Command> table{
+      sample_command, train_command,  evaluate_command, information_command, verify_command,
+      sweep_command,  memory_command, snaptra_command,  show_command,        help_command};
   return table;
 }
 

@@ -158,15 +158,16 @@ struct Action {
 };
 constexpr Action actions[] = {{"run", run_point}, {"train", train_point}, {"split", split_point}};
 
-int run_memory(const Arguments& arguments) {
+int run_actions(const Arguments& arguments, const char* command,
+                const std::vector<Assignment>& more) {
   const std::string& name = arguments.positional[0];
   const auto action = std::find_if(std::begin(actions), std::end(actions),
                                    [&](const Action& one) { return name == one.name; });
   if (action == std::end(actions)) {
-    throw InputError(fmt::format("memory {}: must be run, train or split; the nearest is {}", name,
-                                 nearest_name(name, {"run", "train", "split"})));
+    throw InputError(fmt::format("{} {}: must be run, train or split; the nearest is {}", command,
+                                 name, nearest_name(name, {"run", "train", "split"})));
   }
-  Work work{grid_of(arguments, arguments.positional[1])};
+  Work work{grid_of(arguments, arguments.positional[1], more)};
   work.quiet = arguments.has("quiet");
   if (arguments.has("kernels")) {
     const auto kernels = to_integer(arguments.get("kernels"));
@@ -201,6 +202,23 @@ int run_memory(const Arguments& arguments) {
   return 0;
 }
 
+int run_memory(const Arguments& arguments) {
+  return run_actions(arguments, "memory", {});
+}
+
+int run_snaptra(const Arguments& arguments) {
+  return run_actions(arguments, "snaptra", {{"memory.system", "snaptra", "gih snaptra"}});
+}
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> all{
+      {"output,o", "FILE", "table to write, an HDF5 file: a row a point (train: a step)"},
+      {"kernels", "COUNT", "split: kernels of the mixture [8]"},
+      {"overwrite", "", "replace the table if it exists"},
+      {"quiet,q", "", "no progress"}};
+  return all;
+}
+
 }  // namespace
 
 const Command memory_command{
@@ -209,10 +227,15 @@ const Command memory_command{
     "tells what of its loss is lost information",
     "ACTION GRID.ini",
     true,
-    {{"output,o", "FILE", "table to write, an HDF5 file: a row a point (train: a step)"},
-     {"kernels", "COUNT", "split: kernels of the mixture [8]"},
-     {"overwrite", "", "replace the table if it exists"},
-     {"quiet,q", "", "no progress"}},
+    options(),
     run_memory};
+
+const Command snaptra_command{
+    "snaptra",
+    "snapshots of segments in place of it: run measures them, train trains their queries",
+    "ACTION GRID.ini",
+    true,
+    options(),
+    run_snaptra};
 
 }  // namespace gih::cli
