@@ -90,3 +90,14 @@ measure_place() {  # WORD
 }
 
 measure_error() { printf 'measure: %s\n' "$*" >&2; }
+
+# Tables NAME.h5 of the grids NAME.memory beside the after.sh that calls, by gih memory ACTION.
+measure_memory() {  # ACTION NAME...
+  local action=$1 grids name
+  grids=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+  shift
+  for name in "$@"; do
+    measure "$folder/$name.h5" "$grids/$name.memory" -- \
+      "$gih" memory "$action" "$grids/$name.memory" -o "$folder/$name.h5"
+  done
+}

@@ -5,7 +5,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
 
 usage() {
   cat <<EOF
-Usage: experiments/reproduce.sh [--again] NAME...|all
+Usage: experiments/reproduce.sh [--again] NAME...|memory|all
        experiments/reproduce.sh --list|--help
 
 Reproduces figures of the paper: installs what is missing (apt-get), builds the program for this
@@ -15,7 +15,7 @@ draws the figure with plots/NAME.py (PNG, PDF, SVG) and prints a verdict for eac
 nothing. Runs that exist are kept, whatever version of the program made them; an interrupted run goes
 on where it stopped. A FAIL or a failed run does not keep the other experiments from being made; of
 several a summary comes last. report.html in the folder of the results shows all experiments that are
-there.
+there. "memory" stands for all whose names begin so.
 
   --again   train anew, replacing earlier results
   --list    the names
@@ -66,6 +66,7 @@ while (($#)); do
     --again) again=yes ;;
     -*) fail 2 "unknown option $1 (see --help)" ;;
     all) wanted+=("${names[@]}") ;;
+    memory) for name in "${names[@]}"; do [[ $name != memory_* ]] || wanted+=("$name"); done ;;
     *)
       if ! known "$1"; then
         near=$(nearest "$1")

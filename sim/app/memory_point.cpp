@@ -57,6 +57,14 @@ MemoryPoint::MemoryPoint(const Settings& settings)
   if (memory.training.joint && !memory.trained) {
     throw InputError("memory.joint = true: needs memory.features = trained");
   }
+  if (memory.training.by == TrainBy::ce && !is_convex(memory.stream.compressor) &&
+      compressor_row(memory.stream.compressor.kind).weights) {
+    // Values outside the simplex make -log(y + eps) as small as one likes.
+    throw InputError(
+        fmt::format("memory.train = ce: compressor {} does not keep values laws; use conv-kv, "
+                    "snap-att, or conv-scalar with memory.softmax-taps",
+                    compressor_row(memory.stream.compressor.kind).name));
+  }
   compressor_ = {memory.stream.compressor, reader_.d_e()};
   read_.convex = is_convex(memory.stream.compressor);
   if (compressor_row(memory.stream.compressor.kind).weights) {

@@ -128,7 +128,7 @@ void set_distances(Row& row, const MemoryTask& task, const Reader& head, const D
     row.set("kl_unc_pooled",
             predicted.empty() ? none : divergence(smooth(entries(unc.y)), smooth(predicted)));
   }
-  row.set("gamma", reading.gamma);
+  row.set("mass_compressed", reading.gamma);
 }
 
 /// The answer without compression: neither its biases nor its places.
@@ -161,7 +161,7 @@ Row measure_stream(const MemoryTask& task, const Reader& head, const DataSpec& d
   set_ages(row, blocks, reading);
   row.set("clipped", reading.clipped ? 1.0 : 0.0);
   row.set("null_mass", reading.null_mass);
-  row.set("slots", slots);
+  row.set("slots_held", slots);
   row.set("items_compressed", kept);
   row.set("bytes", memory.bytes());
   row.set("compressor_flops", memory.flops());
@@ -180,7 +180,7 @@ Row measure_snapshots(const MemoryTask& task, const Reader& head, const DataSpec
   Row row;
   set_distances(row, task, head, data, of, uncompressed(task, items, t), reading);
   const auto slots = static_cast<double>(memory.snapshots.size() + memory.local.size());
-  row.set("slots", slots);
+  row.set("slots_held", slots);
   row.set("bytes", 8.0 * slots * static_cast<double>(items.d_e() + items.d));
   row.set("segments", static_cast<double>(segments.size()));
   row.set("size_variation", size_variation(segments));

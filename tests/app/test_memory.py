@@ -68,14 +68,14 @@ class Memory(cli.Folder):
         self.assertTrue(math.isfinite(one["trained_loss"][0]))
 
     def test_train(self):
-        out, _ = self.memory("train", "--memory.compressor", "conv", "--memory.scale", "4",
-                             "--memory.train", "ar ce", "--memory.steps", 60)
+        out, _ = self.memory("train", "--memory.compressor", "conv-kv", "--memory.scale", "4",
+                             "--memory.train", "ar ce", "--memory.steps", 120, "--memory.learning-rate", 0.02)
         self.assertIn("->", out)
         table = self.table()
-        self.assertEqual(len(table), 120)
+        self.assertEqual(len(table), 240)
         for by in (b"ar", b"ce"):
             loss = table[table["memory.train"] == by]["loss"]
-            self.assertLess(loss[-10:].mean(), loss[:10].mean())
+            self.assertLess(loss[-30:].mean(), loss[:30].mean())
 
     def test_split(self):
         self.memory("split", "--memory.compressor", "drop mean", "--memory.scale", "4",
@@ -131,6 +131,8 @@ class Memory(cli.Folder):
                 (("run", "grid.ini", "--memory.leftover", "floor", "--memory.rate", 40),
                  ("40", "10")),
                 (("train", "grid.ini"), ("nothing is trained",)),
+                (("train", "grid.ini", "--memory.train", "ce", "--memory.compressor", "conv"),
+                 ("memory.train = ce", "conv-kv")),
                 (("run", "grid.ini", "--kernels", 3), ("--kernels = 3", "split")),
                 (("split", "grid.ini", "--memory.compressor", "group"), ("group", "drop, mean")),
                 (("run", "grid.ini", "--memory.system", "snaptra", "--memory.snap-overlap", 10),

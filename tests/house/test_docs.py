@@ -205,11 +205,12 @@ class Docs(unittest.TestCase):
                 words = text.split()
                 if words and words[0] == "experiments/reproduce.sh":
                     for word in words[1:]:
-                        if not word.startswith("-") and word not in ("all", "NAME", "NAME..."):
+                        if not word.startswith("-") and word not in ("all", "memory", "NAME", "NAME..."):
                             self.assertIn(word, names, f"{page.name}: {text}")
         rows = re.findall(r"^\| `experiments/reproduce.sh (\w+)` \|",
                           (SOURCE / "docs/reproducing.md").read_text(), re.M)
-        described = [name for page in ("figures.md", "studies.md", "paper-and-code.md")
+        described = [name for page in ("figures.md", "studies.md", "paper-and-code.md",
+                                               "memory-findings.md")
                      for name in re.findall(r"^## (\w+):", (SOURCE / "docs" / page).read_text(), re.M)]
         self.assertGreaterEqual(len(described), 5)
         self.assertLessEqual(set(described), set(names))

@@ -68,11 +68,11 @@ TEST_CASE("measures are what they say") {
   const Found drop = evaluated(Compressor::drop, read, data_of(60));
   CHECK(drop["kl_unc"].count == 60);
   CHECK(drop["kl_unc"].mean > 0.05);
-  CHECK(drop["gamma"].mean == 0.0);
-  CHECK(drop["slots"].mean == 20.0);  // L is a multiple of n_s: the memory alone
+  CHECK(drop["mass_compressed"].mean == 0.0);
+  CHECK(drop["slots_held"].mean == 20.0);  // L is a multiple of n_s: the memory alone
   CHECK(std::isnan(drop["jensen"].mean));
   const Found mean = evaluated(Compressor::mean, read, data_of(60));
-  CHECK(mean["slots"].mean == 20.0 + 44.0 + 1.0);  // 197 items: 44 blocks of 4, 1 that waits
+  CHECK(mean["slots_held"].mean == 20.0 + 44.0 + 1.0);  // 197 items: 44 blocks of 4, 1 that waits
   CHECK(mean["items_compressed"].mean == 176.0);
   CHECK(mean["bytes"].mean == 8.0 * 65.0 * 12.0);
   double mass = 0.0, items = 0.0;

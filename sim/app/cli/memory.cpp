@@ -23,7 +23,7 @@ constexpr std::size_t default_kernels = 8;
 constexpr std::size_t most_curve_rows = 500;  // of a point
 
 /// What is shown on the screen; the table has everything.
-constexpr const char* shown[] = {"kl_unc", "kl_gih", "kl_bayes", "kl_pi", "gamma"};
+constexpr const char* shown[] = {"kl_unc", "kl_gih", "kl_bayes", "kl_pi", "mass_compressed"};
 
 struct Work {
   Grid grid;
