@@ -110,7 +110,7 @@ std::string outcome(const std::string& changes, int count, const std::string& st
 }  // namespace
 
 TEST_CASE("shares are runs of about equal length, in order, that leave nothing out") {
-  for (const std::size_t items : {0, 1, 5, 64, 1000}) {
+  for (const std::size_t items : {0U, 1U, 5U, 64U, 1000U}) {
     for (const int count : {1, 2, 3, 7}) {
       std::size_t at = 0;
       for (int rank = 0; rank < count; ++rank) {

@@ -1,5 +1,6 @@
 """gih sweep: every point is the run that gih train makes, whatever stops it on the way."""
 import random
+import os
 import signal
 import time
 import unittest
@@ -206,8 +207,15 @@ class Stopped(Sweep):
         self.assertIn("4 of 4 points finished", err)
         found = {path.name: without_time(path) for path in (self.folder / "out").glob("*.h5")}
         self.assertEqual(found, self.unbroken)
-        left = [n for n in self.inside() if not n.endswith((".h5", ".lock"))]
+        left = [n for n in self.inside() if not n.endswith(".h5")]
         self.assertEqual(left, ["grid.ini"])
+
+    def test_what_a_kill_at_the_end_leaves_is_cleared(self):
+        self.run_sweep(grid="long.ini")
+        run = sorted((self.folder / "out").glob("*.h5"))[0]
+        for name in (".lock", ".part"):
+            run.with_name(run.name + name).write_bytes(b"999999\n")
+        self.assert_unbroken()
 
     def test_interrupts(self):
         for number in (signal.SIGINT, signal.SIGTERM):

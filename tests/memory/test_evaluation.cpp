@@ -125,7 +125,9 @@ TEST_CASE("T30: any number of threads finds the same bits") {
   const Found one = evaluated(Compressor::most_used, read, data_of(150, 90));
   for (const int threads : {2, 3, 8}) {
     const Found many = evaluated(Compressor::most_used, read, data_of(150, 90), threads);
-    for (const auto& [name, measure] : one.by_name) {
+    for (const auto& entry : one.by_name) {
+      const std::string& name = entry.first;
+      const Measure& measure = entry.second;
       CAPTURE(name);
       CHECK(std::bit_cast<std::uint64_t>(measure.mean) ==
             std::bit_cast<std::uint64_t>(many[name].mean));
@@ -154,7 +156,7 @@ TEST_CASE("kernels that switch leave the past without use, and tell what they dr
 
 TEST_CASE("short prompts have an answer, infinite ones are refused, work can be stopped") {
   ReadOptions read;
-  for (const std::size_t L : {2, 3, 4, 5, 19, 20, 21}) {
+  for (const std::size_t L : {2U, 3U, 4U, 5U, 19U, 20U, 21U}) {
     const Found found = evaluated(Compressor::mean, read, data_of(20, L));
     CHECK(std::isfinite(found["kl_unc"].mean));
     CHECK(found["kl_unc"].mean == 0.0);  // nothing is evicted before the memory is full

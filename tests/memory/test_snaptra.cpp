@@ -69,7 +69,7 @@ TEST_CASE("T21: a snapshot made for the query is exact, and one a pattern is exa
     const SnapWeights oracle{a * items.u.row(200), {}, 1.0};
     CHECK((snapped(spec, oracle, items, t, options).y - whole.y).cwiseAbs().maxCoeff() < 1e-15);
     for (const Local local : {Local::in_segment, Local::last_k}) {
-      for (const std::size_t segment : {7, 20, 200}) {
+      for (const std::size_t segment : {7U, 20U, 200U}) {
         SnapSpec all;
         all.segment = segment;
         all.snapshots = 9;
@@ -122,7 +122,7 @@ TEST_CASE("T23: an overlap of M tokens gives every window exactly once") {
 
 TEST_CASE("T23: means of overlapping segments move by at most the share that is new") {
   const Items items = soft_items(120);
-  for (const std::size_t overlap : {0, 4, 9}) {
+  for (const std::size_t overlap : {0U, 4U, 9U}) {
     SnapSpec spec;
     spec.segment = 10;
     spec.overlap = overlap;

@@ -37,6 +37,16 @@ struct Job {
   Job(const GridPoint& p, fs::path path) : point(p), run(std::move(path)) {}
 };
 
+/// A process that was killed when it had just finished the run leaves its lock.
+void remove_stale_lock(const fs::path& run) {
+  std::error_code ignored;
+  if (!fs::exists(fs::path(run) += ".lock", ignored)) return;
+  try {
+    const OutputLock ours(run);  // takes it along when it goes
+  } catch (const Busy&) {        // somebody is at it
+  }
+}
+
 /// True when the finished run is there; InputError when something else is.
 bool is_made(const Job& job) {
   std::error_code ignored;
@@ -61,7 +71,10 @@ double share_of(const TrainState& state, const Schedule& schedule) {
 
 /// What gih train does, from the start or from where it stopped.
 Outcome make(Job& job, int threads) {
-  if (is_made(job)) return Outcome::finished;
+  if (is_made(job)) {
+    remove_stale_lock(job.run);
+    return Outcome::finished;
+  }
   std::error_code ignored;
   const bool unfinished = fs::exists(part_path(job.run), ignored);
   TrainingRun run =
