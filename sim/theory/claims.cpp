@@ -56,17 +56,18 @@ ClaimResult check(const Claim& claim) {
 
 }  // namespace
 
-std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int threads) {
+std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int threads,
+                                      const std::vector<Claim>& table) {
   std::vector<const Claim*> chosen;
   for (const std::string& id : ids) {
-    const auto at = std::find_if(claim_table().begin(), claim_table().end(),
+    const auto at = std::find_if(table.begin(), table.end(),
                                  [&](const Claim& claim) { return id == claim.id; });
-    if (at == claim_table().end())
+    if (at == table.end())
       throw InputError(fmt::format("claim \"{}\" is unknown; see gih verify --list", id));
     chosen.push_back(&*at);
   }
   if (ids.empty()) {
-    for (const Claim& claim : claim_table()) chosen.push_back(&claim);
+    for (const Claim& claim : table) chosen.push_back(&claim);
   }
   worlds();  // made before the threads ask for them
   std::vector<ClaimResult> results(chosen.size());

@@ -40,8 +40,9 @@ struct ClaimResult {
   bool as_expected = false;
 };
 
-/// Checks the claims whose ids are listed (all when empty), each in every world; threads share the
-/// claims. InputError for an id that is unknown.
-std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int threads);
+/// Checks the claims of a table whose ids are listed (all when empty), each in every world; threads
+/// share the claims. InputError for an id that is unknown.
+std::vector<ClaimResult> check_claims(const std::vector<std::string>& ids, int threads,
+                                      const std::vector<Claim>& table = claim_table());
 
 }  // namespace gih

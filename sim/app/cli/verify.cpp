@@ -9,6 +9,7 @@
 #include "gih/app/text.hpp"
 #include "gih/base/error.hpp"
 #include "gih/io/run_file.hpp"
+#include "gih/memory/memory_claims.hpp"
 #include "gih/theory/claims.hpp"
 #include "gih/theory/gih_distance.hpp"
 #include "gih/theory/growth_checks.hpp"
@@ -110,7 +111,7 @@ Line line_of(const Check& check) {
 std::vector<std::string> claim_ids(const std::string& text) {
   if (text == "all") return {};
   std::vector<std::string> known;
-  for (const Claim& claim : claim_table()) known.emplace_back(claim.id);
+  for (const Claim& claim : all_claims()) known.emplace_back(claim.id);
   std::vector<std::string> ids = split(text, ',');
   for (const std::string& id : ids) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
@@ -124,7 +125,7 @@ std::vector<std::string> claim_ids(const std::string& text) {
 int verify_claims(const Arguments& arguments) {
   const std::vector<std::string> ids = claim_ids(arguments.get("claims"));
   std::vector<Line> lines;
-  for (const ClaimResult& claim : check_claims(ids, Settings{}.thread_count())) {
+  for (const ClaimResult& claim : check_claims(ids, Settings{}.thread_count(), all_claims())) {
     std::string note = claim.where.empty() ? "" : "least slack in: " + claim.where;
     if (!claim.expected_to_hold) note += "; as printed in the paper, known to fail";
     if (claim.counter != Verdict::fail) note += "; ITS COUNTER-EXAMPLE DID NOT FAIL";
@@ -254,7 +255,7 @@ std::string cell(const std::string& text) {
 }
 
 void print_list() {
-  for (const Claim& claim : claim_table()) {
+  for (const Claim& claim : all_claims()) {
     fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", claim.id, cell(claim.statement),
                cell(claim.equation), claim.mode == Mode::exact ? "exact" : "sampled",
                claim.holds ? "holds" : "fails as printed", cell(claim.counter_meaning));
