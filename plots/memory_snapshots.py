@@ -1,9 +1,10 @@
 """Snapshots of segments of 20 tokens, from RESULTS_FOLDER/local.h5, overlap.h5, spread.h5,
 count.h5 and tuned.h5.
 
-(a) Least squared error of one snapshot and the last k items as a map from queries to positions, any
-weights and softmax, and KL from the uncompressed answer, over k; (b) KL over the tokens that segments
-share; (c) over the variation of their sizes; (d) of snapshots with trained queries over their number.
+(a) Singular values of attention as a map from the queries of all patterns to positions; (b) least squared
+error of one snapshot and the last k items as such a map, any weights and softmax, and KL from the
+uncompressed answer, over k; (c) KL over the tokens that segments share; (d) over the variation of their
+sizes; (e) of snapshots with trained queries over their number; (f) how many segments a query uses.
 Writes memory_snapshots.png, memory_snapshots.pdf and verdict.txt, and prints the verdicts.
 """
 
@@ -19,8 +20,19 @@ SCALES = {3.0: (style.FIRST, "o"), 8.0: (style.SECOND, "s")}
 
 
 def draw(found):
-    figure, panels = plt.subplots(2, 2, figsize=(style.WIDTH, 0.8 * style.WIDTH))
+    figure, panels = plt.subplots(3, 2, figsize=(style.WIDTH, 1.15 * style.WIDTH))
     axes = panels[0, 0]
+    for scale, (colour, marker) in SCALES.items():
+        rows = found.local.of(scale=scale, snap_k=0)
+        values = [rows[f"sigma_{j}"][0] for j in range(1, 10)]
+        axes.plot(range(1, 10), values, color=colour, marker=marker, markersize=4,
+                  label=f"$a$ = {scale:g}")
+    axes.set_yscale("log")
+    axes.set_xticks(range(1, 10))
+    axes.set_xlabel("singular value")
+    axes.set_title("(a) attention from 9 patterns to 198 positions")
+    axes.legend()
+    axes = panels[0, 1]
     for scale, (colour, marker) in SCALES.items():
         rows = found.local.of(scale=scale)
         k, free, soft = rows.sorted("snap-k", "floor_free", "floor_softmax")
@@ -31,15 +43,15 @@ def draw(found):
         curve(axes, rows, "snap-k", "kl_unc", "KL", colour, marker)
     axes.set_xscale("symlog", linthresh=1)
     tick(axes, np.unique(found.local["snap-k"]))
-    axes.set_ylim(0, 1.45)
+    axes.set_ylim(0, 1.65)
     axes.set_xlabel("local items $k$")
-    axes.set_title("(a) floors, and KL in nats, of mean snapshots")
+    axes.set_title("(b) floors, and KL in nats, of mean snapshots")
     axes.legend(ncols=2, loc="upper right", columnspacing=1)
     for axes, table, x, title, label in (
-            (panels[0, 1], found.overlap, "snap-overlap", "(b) overlap", "tokens shared $|O|$"),
-            (panels[1, 0], found.spread.of(multiplicity="true"), "size_variation",
-             "(c) sizes that vary, $\\log n$ added", "Var / mean$^2$ of the sizes"),
-            (panels[1, 1], found.count, "snap-count", "(d) trained queries",
+            (panels[1, 0], found.overlap, "snap-overlap", "(c) overlap", "tokens shared $|O|$"),
+            (panels[1, 1], found.spread.of(multiplicity="true"), "size_variation",
+             "(d) sizes that vary, $\\log n$ added", "Var / mean$^2$ of the sizes"),
+            (panels[2, 0], found.count, "snap-count", "(e) trained queries",
              "snapshots $R$ a segment")):
         for scale, (colour, marker) in SCALES.items():
             curve(axes, table.of(scale=scale), x, "kl_unc", f"$a$ = {scale:g}", colour, marker)
@@ -48,8 +60,21 @@ def draw(found):
         axes.set_ylabel("KL in nats")
         axes.set_title(title)
         axes.legend()
-    tick(panels[0, 1], np.unique(found.overlap["snap-overlap"]))
-    tick(panels[1, 1], np.unique(found.count["snap-count"]))
+    tick(panels[1, 0], np.unique(found.overlap["snap-overlap"]))
+    tick(panels[2, 0], np.unique(found.count["snap-count"]))
+    axes = panels[2, 1]
+    for scale, (colour, marker) in SCALES.items():
+        rows = found.local.of(scale=scale)
+        curve(axes, rows, "snap-k", "participation", f"1 / sum of squares, $a$ = {scale:g}", colour,
+              marker)
+        k, above = rows.sorted("snap-k", "segments_above_0.01")
+        axes.plot(k, above, color=colour, linestyle=(0, (1, 1.2)), label="above 0.01")
+    axes.set_xscale("symlog", linthresh=1)
+    tick(axes, np.unique(found.local["snap-k"]))
+    axes.set_ylim(0, 14)
+    axes.set_xlabel("local items $k$")
+    axes.set_title("(f) segments that a query attends to, of 10")
+    axes.legend(ncols=2, columnspacing=1)
     return figure
 
 
@@ -84,6 +109,13 @@ def sizes_are_idle(found):
     return f"within {max(shares):.0%}", max(shares) < 0.15
 
 
+def few_ranks(found):
+    rows = found.local.of(scale=8, snap_k=0)
+    values = np.array([rows[f"sigma_{j}"][0] for j in range(1, 10)])
+    share = 1 - values[0] ** 2 / (values ** 2).sum()
+    return f"{share:.0%} at a = 8", share > 0.5
+
+
 def training_helps(found):
     text, good = [], True
     for scale in SCALES:
@@ -106,6 +138,8 @@ def attention_suffices(found):
 
 
 CLAIMS = (
+    Claim("most of the squared attention of nine patterns is beyond the first singular value at a = 8",
+          few_ranks),
     Claim("the floor of free weights never rises with k", floors_fall),
     Claim("a softmax cannot be below it", floors_are_ordered),
     Claim("with means a few local items are worse than none at a = 8, and many are better",

@@ -46,6 +46,13 @@ std::string chosen(T value, std::initializer_list<const char*> names) {
   return *(names.begin() + static_cast<int>(value));
 }
 
+inline bool is_true(std::string_view text, bool& to) {
+  return choice(text, {"false", "true"}, to);
+}
+inline const char* text_of(bool value) {
+  return value ? "true" : "false";
+}
+
 bool set_parents(std::string_view text, std::vector<int>& parents);
 bool set_numbers(std::string_view text, std::vector<double>& numbers);
 bool set_init_step(std::string_view text, Settings& settings);

@@ -25,14 +25,6 @@ std::string slots_text(std::size_t count) {
   return count == unlimited_slots ? "inf" : std::to_string(count);
 }
 
-bool is_true(T text, bool& to) {
-  return choice(text, {"false", "true"}, to);
-}
-
-const char* text_of(bool value) {
-  return value ? "true" : "false";
-}
-
 CompressorSpec& compressor(K k) {
   return k.settings.memory.stream.compressor;
 }

@@ -12,14 +12,6 @@ using G = const Stage*;
 
 constexpr std::uint64_t most = 1000000000;
 
-bool is_true(T text, bool& to) {
-  return choice(text, {"false", "true"}, to);
-}
-
-const char* text_of(bool value) {
-  return value ? "true" : "false";
-}
-
 SnapSpec& snap(K k) {
   return k.settings.memory.snap;
 }

@@ -18,6 +18,7 @@
 namespace gih {
 namespace {
 
+constexpr std::size_t shown_singular_values = 9;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Measures of one sequence, in the order in which they are first named.
@@ -191,11 +192,15 @@ Row measure_snapshots(const MemoryTask& task, const Reader& head, const DataSpec
   row.set("participation", participation(beta));
   row.set("segments_above_0.01", static_cast<double>(count_above(beta, 0.01)));
   const auto N = items.u.rows() - static_cast<Eigen::Index>(items.first);
-  if (!task.reader.is_limit() || !std::isfinite(task.read.a) || N < 1) return row;
+  if (!task.reader.is_limit() || !std::isfinite(task.read.a) || N < 1) return row;  // for all alike
   const Matrix keys = items.u.middleRows(static_cast<Eigen::Index>(items.first) - 1, N);
   row.set("patterns", static_cast<double>((keys.colwise().sum().array() > 0.0).count()));
   const Matrix A = attention_rows(task.read.a * Matrix::Identity(items.d_e(), items.d_e()), keys);
   const std::size_t k = std::min(snap.spec.k, static_cast<std::size_t>(N));
+  const std::vector<double> sigma = singular_values(A);
+  for (std::size_t j = 0; j < shown_singular_values; ++j) {
+    row.set(fmt::format("sigma_{}", j + 1), j < sigma.size() ? sigma[j] : 0.0);
+  }
   row.set("floor_free", free_floor(A, k));
   row.set("floor_softmax", softmax_floor(A, k).floor);
   return row;
