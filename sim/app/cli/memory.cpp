@@ -184,6 +184,11 @@ int run_actions(const Arguments& arguments, const char* command,
   std::vector<std::vector<Assignment>> keys;
   for (const GridPoint& point : work.grid.points) {
     const Settings settings = resolve(point.keys);
+    if (action->point != train_point && settings.data.validation < 2) {
+      throw InputError(
+          fmt::format("data.validation = {}: must be at least 2, the sequences that are measured",
+                      settings.data.validation));
+    }
     check_memory(settings, MemoryPoint(settings).bytes());
     keys.push_back(keys_of(point));
   }
