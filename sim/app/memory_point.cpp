@@ -40,6 +40,12 @@ MemoryPoint::MemoryPoint(const Settings& settings)
   if (!settings.data.L) {
     throw InputError("data.length = inf: a memory needs sequences of a finite length");
   }
+  if (memory.trained_scale && !memory.trained) {
+    throw InputError("memory.scale = trained: needs memory.features = trained");
+  }
+  if (memory.trained && settings.init_file.empty()) {
+    throw InputError("memory.features = trained: needs init.file, the run that was trained");
+  }
   if (memory.trained_scale) read_.a = reader_.a();
   if (!(read_.a >= 0.0)) {
     throw InputError(fmt::format("memory.scale = trained: a = {} must be at least 0", read_.a));

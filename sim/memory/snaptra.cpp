@@ -19,10 +19,17 @@ Eigen::Map<const Eigen::VectorXd> key_at(const Items& items, std::size_t l) {
   return {items.u.row(static_cast<Index>(l) - 1).data(), items.d_e()};
 }
 
-/// How many segments have the position.
-double segments_of(const std::vector<SnapSegment>& segments, const SnapSpec& spec, std::size_t l) {
+/// How many snapshotted segments have the position, which `segment` does: its neighbours to either
+/// side, as far as they reach. One that the end of the sequence cuts has no snapshots.
+double segments_of(const std::vector<SnapSegment>& segments, const SnapSpec& spec,
+                   std::size_t segment, std::size_t l) {
   double count = 0.0;
-  for (const SnapSegment& one : segments) count += one.lo + spec.skip <= l && l <= one.hi;
+  for (std::size_t j = segment + 1; j-- > 0 && segments[j].hi >= l;) {
+    count += segments[j].lo + spec.skip <= l && segments[j].is_whole;
+  }
+  for (std::size_t j = segment + 1; j < segments.size() && segments[j].lo + spec.skip <= l; ++j) {
+    count += segments[j].is_whole;
+  }
   return count;
 }
 
@@ -47,16 +54,21 @@ double overlap_score(const Items& items, const SnapSegment& a, const SnapSegment
 void check_snaptra(const SnapSpec& spec) {
   if (spec.segment < 1) throw InputError("segment = 0: must be 1 or more");
   if (spec.snapshots < 1) throw InputError("snapshots = 0: must be 1 or more");
+  if (spec.skip >= spec.segment) {
+    throw InputError(fmt::format("memory.snap-skip = {}: must be below the segment's {} tokens",
+                                 spec.skip, spec.segment));
+  }
   if (spec.sizes == SegmentSizes::uniform && spec.spread >= spec.segment) {
-    throw InputError(fmt::format("spread = {}: must be below the segment's {} tokens", spec.spread,
-                                 spec.segment));
+    throw InputError(fmt::format("memory.snap-spread = {}: must be below the segment's {} tokens",
+                                 spec.spread, spec.segment));
   }
   const std::size_t least = spec.sizes == SegmentSizes::uniform ? spec.segment - spec.spread
                             : spec.sizes == SegmentSizes::fixed ? spec.segment
                                                                 : spec.overlap + 1;
   if (spec.overlap >= least) {
-    throw InputError(fmt::format("overlap = {}: must be below the smallest segment's {} tokens",
-                                 spec.overlap, least));
+    throw InputError(
+        fmt::format("memory.snap-overlap = {}: must be below the smallest segment's {} tokens",
+                    spec.overlap, least));
   }
 }
 
@@ -117,7 +129,7 @@ SnapWeight snap_weight(const SnapSpec& spec, const SnapWeights& weights, const I
   double total = 0.0, top = minus_infinity;
   std::vector<double> scores, shares;
   for (std::size_t l = std::max(of.lo + spec.skip, items.first); l <= last; ++l) {
-    const double share = spec.share_overlap ? 1.0 / segments_of(segments, spec, l) : 1.0;
+    const double share = spec.share_overlap ? 1.0 / segments_of(segments, spec, segment, l) : 1.0;
     double score = q.dot(key_at(items, l)) - (spec.log_Z ? q.squaredNorm() : 0.0);
     if (!is_hard) score *= weights.scale;
     const auto place = static_cast<Index>(l - of.lo);

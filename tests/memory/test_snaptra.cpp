@@ -168,6 +168,23 @@ TEST_CASE("overlaps: counts, shared counts, and the logit of what lies in them")
   CHECK(std::abs(with.snapshots.info(0).bias - 0.5 * std::log(sum / 5.0)) < 1e-12);
 }
 
+TEST_CASE("shared overlaps lose nothing where the end cuts the last segment") {
+  const Reader reader = Reader::limit(3, 2, 0b11);
+  SnapSpec spec;
+  spec.log_Z = spec.share_overlap = true;
+  spec.overlap = 10;
+  for (const std::size_t L : {200U, 203U, 209U}) {
+    const Items items = reader.items(random_tokens(3, L, 12));
+    Stream stream = sizes_stream();
+    const auto segments = snap_segments(spec, L, stream);
+    const SnapMemory memory =
+        snap_memory(spec, oracle_weights(9), items, segments, L + 1, ReadOptions{.a = 3.0});
+    const Reading found = read_snapshots(memory, items, L + 1, {.a = 3.0});
+    const Reading whole = read_uncompressed(items, L + 1, {.a = 3.0});
+    CHECK((found.y - whole.y).cwiseAbs().maxCoeff() < 1e-13);
+  }
+}
+
 TEST_CASE("sizes of segments") {
   SnapSpec spec;
   spec.segment = 12;
