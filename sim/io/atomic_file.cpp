@@ -216,6 +216,15 @@ OutputLock::OutputLock(const fs::path& path, const char* held) : lock_(path) {
   }
 }
 
+void remove_stale_lock(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(fs::path(path) += ".lock", ignored)) return;
+  try {
+    const OutputLock ours(path);  // takes it along when it goes
+  } catch (const Busy&) {         // somebody is at it
+  }
+}
+
 OutputLock::~OutputLock() {
   ::unlink(lock_.c_str());  // while it is still held, so that nobody else's is removed
   ::close(descriptor_);

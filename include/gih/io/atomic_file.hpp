@@ -47,4 +47,8 @@ class OutputLock {
   int descriptor_ = -1;
 };
 
+/// Removes the lock that a process killed at its very end left beside a finished output, if nobody
+/// holds it.
+void remove_stale_lock(const std::filesystem::path& path);
+
 }  // namespace gih

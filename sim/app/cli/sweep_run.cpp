@@ -37,16 +37,6 @@ struct Job {
   Job(const GridPoint& p, fs::path path) : point(p), run(std::move(path)) {}
 };
 
-/// A process that was killed when it had just finished the run leaves its lock.
-void remove_stale_lock(const fs::path& run) {
-  std::error_code ignored;
-  if (!fs::exists(fs::path(run) += ".lock", ignored)) return;
-  try {
-    const OutputLock ours(run);  // takes it along when it goes
-  } catch (const Busy&) {        // somebody is at it
-  }
-}
-
 /// True when the finished run is there; InputError when something else is.
 bool is_made(const Job& job) {
   std::error_code ignored;

@@ -145,6 +145,7 @@ int run_train(const Arguments& arguments) {
     const RunFile run = read_run(output);
     if (!run.complete) throw InputError(fmt::format("{}: is not a finished run", output.string()));
     check_same_run(run.config, output, arguments, output);
+    remove_stale_lock(output);
     if (!arguments.has("quiet")) tell(fmt::format("{}: is finished already\n", output.string()));
     return 0;
   }
