@@ -199,9 +199,7 @@ std::string to_ini(const Settings& settings) {
   for (const KeyRow& row : key_table()) {
     if (!is_stage_row(row)) {
       const std::string value = row.get(settings, nullptr);
-      // A run has no memory: what it does not use stays out of its file.
-      const bool is_memory = std::string_view(row.name).starts_with("memory.");
-      if (!is_memory || value != row.get(defaults, nullptr)) line(row.name, value);
+      if (!row.optional || value != row.get(defaults, nullptr)) line(row.name, value);
       continue;
     }
     if (stages_done) continue;

@@ -265,7 +265,8 @@ std::vector<KeyRow> run_keys() {
 const std::vector<KeyRow>& key_table() {
   static const std::vector<KeyRow> table = [] {
     std::vector<KeyRow> all = run_keys();
-    const std::vector<KeyRow> memory = memory_keys();
+    std::vector<KeyRow> memory = memory_keys();
+    for (KeyRow& row : memory) row.optional = true;  // of no use to a run: not in its file
     const auto run = std::find_if(all.begin(), all.end(), [](const KeyRow& row) {
       return std::string_view(row.name).starts_with("run.");  // stays last: config.hpp's readers
     });

@@ -23,7 +23,8 @@ struct KeyRow {
   /// False when the text is not accepted.
   bool (*set)(KeyTarget, std::string_view text);
   std::string (*get)(const Settings&, const Stage*);
-  bool is_path = false;  ///< a file; empty for none
+  bool is_path = false;   ///< a file; empty for none
+  bool optional = false;  ///< left out of configurations where it has its default
 };
 
 const std::vector<KeyRow>& key_table();

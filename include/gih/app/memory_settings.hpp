@@ -35,7 +35,7 @@ struct MemorySettings {
 };
 
 struct KeyRow;
-/// Rows of the table in config.hpp. Their defaults are not written into configurations.
+/// Rows of the table in config.hpp.
 std::vector<KeyRow> memory_keys();
 /// Those of them that are about snapshots.
 std::vector<KeyRow> snap_keys();
