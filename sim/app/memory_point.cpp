@@ -36,7 +36,7 @@ Reader reader_of(const Settings& settings) {
 MemoryPoint::MemoryPoint(const Settings& settings)
     : settings_(settings), reader_(reader_of(settings)), read_(settings.memory.read) {
   const MemorySettings& memory = settings.memory;
-  subset_of(settings);
+  subset_of(settings);  // refuses lags beyond the window, whatever the features
   if (!settings.data.L) {
     throw InputError("data.length = inf: a memory needs sequences of a finite length");
   }
@@ -50,7 +50,16 @@ MemoryPoint::MemoryPoint(const Settings& settings)
   if (!(read_.a >= 0.0)) {
     throw InputError(fmt::format("memory.scale = trained: a = {} must be at least 0", read_.a));
   }
+  if (memory.switching > 0.0 && settings.data.initial != Initial::uniform) {
+    throw InputError("memory.switching: needs data.initial = uniform");
+  }
   if (memory.snaptra) {
+    if (memory.halo != Halo::exact) {
+      throw InputError("memory.halo = none: is for memory.system = compressive");
+    }
+    if (memory.snap.overlap_logit != 0.0 && std::isinf(read_.a)) {
+      throw InputError("memory.snap-overlap-logit: needs a finite memory.scale");
+    }
     check_snaptra(memory.snap);
     snap_ = start_snapshots();
     return;

@@ -178,11 +178,12 @@ DeltaInformation delta_information(const SequenceLaw& law, const SnapshotSpec& s
     });
   };
   while (feasible > std::max(law.r(), largest_k + 1) && !fits(feasible)) --feasible;
-  throw InputError(
-      fmt::format("Delta I at length {} by method {} takes up to {:.3g} states, above {}: {}", n,
-                  name_of(method), least, max_states,
-                  fits(feasible) ? fmt::format("length {} is feasible", feasible)
-                                 : "it does not apply to this law and snapshot"));
+  throw InputError(fmt::format(
+      "Delta I at length {}{} takes up to {:.3g} states, above {}: {}", n,
+      method == DeltaMethod::automatic ? std::string() : fmt::format(" by {}", name_of(method)),
+      least, max_states,
+      fits(feasible) ? fmt::format("length {} is feasible", feasible)
+                     : "it does not apply to this law and snapshot"));
 }
 
 }  // namespace gih

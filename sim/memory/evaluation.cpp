@@ -36,6 +36,7 @@ std::span<const double> entries(const Eigen::VectorXd& y) {
 }
 
 /// Attention and items by age: six buckets of each part, oldest first.
+/// Of sums, which have no slots, nothing is known.
 void set_ages(Row& row, const std::vector<Block>& blocks, const Reading& reading) {
   static constexpr const char* parts[] = {"compressed", "memory", "current"};
   double mass[3][age_buckets] = {}, items[3][age_buckets] = {};
@@ -58,7 +59,10 @@ void set_ages(Row& row, const std::vector<Block>& blocks, const Reading& reading
   for (const bool is_mass : {true, false}) {
     for (std::size_t part = 0; part < 3; ++part) {
       for (std::size_t age = 0; age < age_buckets; ++age) {
-        const double value = is_mass ? mass[part][age] : all > 0.0 ? items[part][age] / all : none;
+        const double value = reading.linear > 0.0 ? none
+                             : is_mass            ? mass[part][age]
+                             : all > 0.0          ? items[part][age] / all
+                                                  : none;
         row.set(fmt::format("{}_{}_{}", is_mass ? "mass" : "items", parts[part], age + 1), value);
       }
     }
@@ -132,7 +136,7 @@ void set_distances(Row& row, const MemoryTask& task, const Reader& head, const D
   row.set("mass_compressed", reading.gamma);
 }
 
-/// The answer without compression: neither its biases nor its places.
+/// The answer of the same attention to every item: distances stay, the biases of slots go.
 Reading uncompressed(const MemoryTask& task, const Items& items, std::size_t t) {
   ReadOptions plain = task.read;
   plain.compressed_bias = 0.0;
@@ -158,6 +162,7 @@ Row measure_stream(const MemoryTask& task, const Reader& head, const DataSpec& d
     slots += static_cast<double>(block.slots->size());
     if (block.compressed) kept += block.slots->items();
   }
+  if (memory.linear() != nullptr) kept += memory.linear()->n;
   set_matches(row, task, blocks, reading, u);
   set_ages(row, blocks, reading);
   row.set("clipped", reading.clipped ? 1.0 : 0.0);

@@ -55,11 +55,11 @@ void check_snaptra(const SnapSpec& spec) {
   if (spec.segment < 1) throw InputError("segment = 0: must be 1 or more");
   if (spec.snapshots < 1) throw InputError("snapshots = 0: must be 1 or more");
   if (spec.skip >= spec.segment) {
-    throw InputError(fmt::format("memory.snap-skip = {}: must be below the segment's {} tokens",
+    throw InputError(fmt::format("skipped items = {}: must be below the segment's {} tokens",
                                  spec.skip, spec.segment));
   }
   if (spec.sizes == SegmentSizes::uniform && spec.spread >= spec.segment) {
-    throw InputError(fmt::format("memory.snap-spread = {}: must be below the segment's {} tokens",
+    throw InputError(fmt::format("spread of sizes = {}: must be below the segment's {} tokens",
                                  spec.spread, spec.segment));
   }
   const std::size_t least = spec.sizes == SegmentSizes::uniform ? spec.segment - spec.spread
@@ -67,7 +67,7 @@ void check_snaptra(const SnapSpec& spec) {
                                                                 : spec.overlap + 1;
   if (spec.overlap >= least) {
     throw InputError(
-        fmt::format("memory.snap-overlap = {}: must be below the smallest segment's {} tokens",
+        fmt::format("overlap of segments = {}: must be below the smallest segment's {} tokens",
                     spec.overlap, least));
   }
 }

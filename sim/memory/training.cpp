@@ -113,7 +113,7 @@ class Run {
       if (!std::isfinite(loss)) {
         throw RunError(
             fmt::format("training of the compressor, step {}: the loss is not finite; "
-                        "use a smaller memory.learning-rate or memory.clip",
+                        "use a smaller step size or clip",
                         step));
       }
       Eigen::VectorXd at = Flat::of(result_.compressor, decoder_);

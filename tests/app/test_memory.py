@@ -136,7 +136,7 @@ class Memory(cli.Folder):
                 (("run", "grid.ini", "--kernels", 3), ("--kernels = 3", "split")),
                 (("split", "grid.ini", "--memory.compressor", "group"), ("group", "drop, mean")),
                 (("run", "grid.ini", "--memory.system", "snaptra", "--memory.snap-overlap", 10),
-                 ("overlap = 10", "10 tokens")),
+                 ("overlap of segments = 10", "10 tokens")),
                 (("run", "grid.ini", "--data.validation", 1), ("data.validation = 1", "at least 2")),
                 (("walk", "grid.ini"), ("memory walk", "run, train or split")),
                 (("run", "none.ini"), ("none.ini",))]:

@@ -50,7 +50,7 @@ std::vector<Measure> evaluate_memory(const MemoryTask& task, const DataSpec& dat
 Kernel draw_switching(const DataSpec& data, Split split, std::size_t index, std::size_t segment,
                       double switching, std::span<Token> x);
 
-/// How many measures of that age: six of each part, the oldest first.
+/// Ages of each part that attention is sorted by, the oldest first.
 constexpr std::size_t age_buckets = 6;
 
 }  // namespace gih

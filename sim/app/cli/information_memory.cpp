@@ -120,7 +120,9 @@ int print_lag(const Arguments& arguments, const DataSpec& data, std::size_t kern
         "\n|lambda_2| {:.9g}: log of the mutual information falls by {:.6f} a lag in the end"
         "{}\n",
         found.lambda_2, -2.0 * std::log(found.lambda_2),
-        found.slope < 0.0 ? fmt::format("; here by {:.6f}", -found.slope) : "");
+        found.slope < 0.0
+            ? fmt::format("; over the last half of these lags by {:.6f}", -found.slope)
+            : "");
   } else {
     fmt::print("\nat infinite lag {:.9g}: two tokens of one sequence tell of its kernel\n",
                found.plateau);
@@ -130,10 +132,9 @@ int print_lag(const Arguments& arguments, const DataSpec& data, std::size_t kern
 
 int print_delta(const Arguments& arguments, const DataSpec& data, std::size_t kernels) {
   const int n = number(arguments, "delta", 1, 100000, 1);
-  const int least = std::max(n, data.parents.back() + 1);
-  if (n < least) {
-    throw InputError(
-        fmt::format("--delta = {}: must be at least {}, one more than the largest lag", n, least));
+  if (n <= data.parents.back()) {
+    throw InputError(fmt::format("--delta = {}: must be at least {}, one more than the largest lag",
+                                 n, data.parents.back() + 1));
   }
   SnapshotSpec snapshot;
   const std::string kind = arguments.get("snapshot", "counts");

@@ -114,6 +114,10 @@ int run_on_ranks(Ranks& ranks, int argc, char** argv) {
     watch_interrupts();  // rank 0 ends the run, and saves it
     status = guarded([&] { return help_train(ranks, [] { return !interrupted(); }); });
   } else {
+    if (argc < 2 || std::strcmp(argv[1], "train") != 0) {
+      tell(fmt::format("gih: {} processes, of which one works: only gih train is shared\n",
+                       ranks.count()));
+    }
     status = run_checked(argc, argv);
     if (status != exit_failed) release(ranks, status);
   }

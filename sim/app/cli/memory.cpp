@@ -33,55 +33,66 @@ struct Work {
   std::size_t kernels = default_kernels;
 };
 
-/// Configurations leave out what of memory.* is a default; a table has it.
-std::vector<Assignment> keys_of(const GridPoint& point) {
+/// Configurations leave out optional keys that have their defaults; a table has them.
+std::vector<Assignment> keys_of(const GridPoint& point, const Settings& settings) {
   std::vector<Assignment> keys = read_ini(point.config, point.name);
-  const Settings settings = resolve(point.keys);
-  for (const KeyRow& row : memory_keys()) {
+  for (const KeyRow& row : key_table()) {
     const bool is_there = std::any_of(keys.begin(), keys.end(),
                                       [&](const Assignment& key) { return key.key == row.name; });
-    if (!is_there) keys.push_back({row.name, row.get(settings, nullptr), point.name});
+    if (row.optional && !is_there)
+      keys.push_back({row.name, row.get(settings, nullptr), point.name});
   }
   return keys;
 }
 
-void start_row(Work& work, const GridPoint& point) {
+/// One point of the grid at work.
+struct Job {
+  const GridPoint& point;
+  const Settings settings;
+  MemoryPoint memory;
+
+  std::string values() const { return fmt::format("{}", fmt::join(point.values, " ")); }
+};
+
+void start_row(Work& work, const Job& job) {
+  const GridPoint& point = job.point;
   work.table.row();
   work.table.set("index", static_cast<std::int64_t>(point.index));
   work.table.set("name", point.name);
   work.table.set("status", std::string("finished"));
-  work.table.set(keys_of(point), work.numeric);
+  work.table.set(keys_of(point, job.settings), work.numeric);
 }
 
-std::string values_of(const GridPoint& point) {
-  return fmt::format("{}", fmt::join(point.values, " "));
-}
-
-bool train(Work& work, const GridPoint& point, MemoryPoint& memory, MemoryCurve& curve) {
-  if (!memory.is_trained()) return true;
-  const auto steps = static_cast<double>(resolve(point.keys).memory.training.steps);
-  Progress progress(fmt::format("training {}", values_of(point)), "steps", steps, 0.0, work.quiet);
-  curve = memory.train([&](std::size_t done) {
+bool train(const Work& work, Job& job, MemoryCurve& curve) {
+  if (!job.memory.is_trained()) return true;
+  const auto steps = static_cast<double>(job.settings.memory.training.steps);
+  Progress progress(fmt::format("training {}", job.values()), "steps", steps, 0.0, work.quiet);
+  curve = job.memory.train([&](std::size_t done) {
     progress.update(static_cast<double>(done));
     return !interrupted();
   });
   return !interrupted();
 }
 
-bool run_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
+/// Rounding makes a KL of nothing -1e-17, which would be printed as -0.0000.
+double unsigned_zero(double value) {
+  return std::abs(value) < 5e-5 ? 0.0 : value;
+}
+
+bool run_point(Work& work, Job& job) {
   MemoryCurve curve;
-  if (!train(work, point, memory, curve)) return false;
+  if (!train(work, job, curve)) return false;
   std::vector<Measure> found;
   {
-    const auto count = static_cast<double>(resolve(point.keys).data.validation);
-    Progress progress(values_of(point), "sequences", count, 0.0, work.quiet);
-    found = memory.evaluate([&](std::size_t done) {
+    const auto count = static_cast<double>(job.settings.data.validation);
+    Progress progress(job.values(), "sequences", count, 0.0, work.quiet);
+    found = job.memory.evaluate([&](std::size_t done) {
       progress.update(static_cast<double>(done));
       return !interrupted();
     });
   }
   if (interrupted()) return false;
-  start_row(work, point);
+  start_row(work, job);
   work.table.set("trained_loss",
                  curve.loss.empty() ? std::nan("") : static_cast<double>(curve.loss.back()));
   for (const Measure& measure : found) {
@@ -89,33 +100,35 @@ bool run_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
     work.table.set(measure.name + "_error", measure.error);
     work.table.set(measure.name + "_count", static_cast<std::int64_t>(measure.count));
   }
-  if (point.index == 0) {
+  if (job.point.index == 0) {
     for (const std::string& axis : work.grid.axes) fmt::print("{}  ", axis);
     for (const char* name : shown) fmt::print("{:>18}", name);
     fmt::print("\n");
   }
   for (std::size_t k = 0; k < work.grid.axes.size(); ++k) {
-    fmt::print("{:<{}}  ", point.values[k], work.grid.axes[k].size());
+    fmt::print("{:<{}}  ", job.point.values[k], work.grid.axes[k].size());
   }
   for (const char* name : shown) {
     const auto at = std::find_if(found.begin(), found.end(),
                                  [&](const Measure& measure) { return measure.name == name; });
     const bool is_known = at != found.end() && at->count > 0;
-    fmt::print("{:>18}", is_known ? fmt::format("{:.4f} +- {:.4f}", at->mean, at->error) : "-");
+    fmt::print("{:>18}", is_known
+                             ? fmt::format("{:.4f} +- {:.4f}", unsigned_zero(at->mean), at->error)
+                             : "-");
   }
   fmt::print("\n");
   return true;
 }
 
-bool train_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
-  if (!memory.is_trained()) {
+bool train_point(Work& work, Job& job) {
+  if (!job.memory.is_trained()) {
     throw InputError(
-        fmt::format("{}: nothing is trained: memory.train = none, or a compressor "
-                    "without weights",
-                    point.name));
+        fmt::format("{}: nothing is trained: set memory.train and a compressor with weights, or of "
+                    "snaptra memory.snap-queries = trained",
+                    job.point.name));
   }
   MemoryCurve curve;
-  if (!train(work, point, memory, curve)) return false;
+  if (!train(work, job, curve)) return false;
   const std::size_t every = (curve.loss.size() + most_curve_rows - 1) / most_curve_rows;
   for (std::size_t step = 0; step < curve.loss.size(); step += every) {
     // The mean of the steps that the row stands for: one batch is noisy.
@@ -125,21 +138,20 @@ bool train_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
       for (std::size_t i = step; i < end; ++i) sum += of[i];
       return end > step ? sum / static_cast<double>(end - step) : std::nan("");
     };
-    start_row(work, point);
+    start_row(work, job);
     work.table.set("step", static_cast<std::int64_t>(step));
     work.table.set("loss", mean(curve.loss));
     work.table.set("log_Z_loss", mean(curve.log_Z_loss));
     work.table.set("gradient_norm", mean(curve.gradient_norm));
     work.table.set("transformer_loss", mean(curve.transformer_loss));
   }
-  fmt::print("{}  loss {:.6f} -> {:.6f}\n", values_of(point), curve.loss.front(),
-             curve.loss.back());
+  fmt::print("{}  loss {:.6f} -> {:.6f}\n", job.values(), curve.loss.front(), curve.loss.back());
   return true;
 }
 
-bool split_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
-  const LossSplit split = memory.split(work.kernels);
-  start_row(work, point);
+bool split_point(Work& work, Job& job) {
+  const LossSplit split = job.memory.split(work.kernels);
+  start_row(work, job);
   work.table.set("total", split.total);
   work.table.set("total_error", split.total_error);
   work.table.set("information", split.information);
@@ -147,14 +159,14 @@ bool split_point(Work& work, const GridPoint& point, MemoryPoint& memory) {
   work.table.set("reading", split.reading);
   work.table.set("reading_error", split.reading_error);
   fmt::print("{}  total {:.4f} +- {:.4f}  information {:.4f} +- {:.4f}  reading {:.4f} +- {:.4f}\n",
-             values_of(point), split.total, split.total_error, split.information,
+             job.values(), split.total, split.total_error, split.information,
              split.information_error, split.reading, split.reading_error);
   return !interrupted();
 }
 
 struct Action {
   const char* name;
-  bool (*point)(Work&, const GridPoint&, MemoryPoint&);
+  bool (*point)(Work&, Job&);
 };
 constexpr Action actions[] = {{"run", run_point}, {"train", train_point}, {"split", split_point}};
 
@@ -190,13 +202,14 @@ int run_actions(const Arguments& arguments, const char* command,
                       settings.data.validation));
     }
     check_memory(settings, MemoryPoint(settings).bytes());
-    keys.push_back(keys_of(point));
+    keys.push_back(keys_of(point, settings));
   }
   work.numeric = numeric_keys(keys);
   watch_interrupts();
   for (const GridPoint& point : work.grid.points) {
-    MemoryPoint memory(resolve(point.keys));
-    if (!action->point(work, point, memory)) {
+    const Settings settings = resolve(point.keys);
+    Job job{point, settings, MemoryPoint(settings)};
+    if (!action->point(work, job)) {
       tell("gih: interrupted; nothing was written\n");
       return exit_interrupted;
     }
