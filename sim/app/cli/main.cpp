@@ -1,6 +1,8 @@
 // Finds the command, runs it, and turns what it throws into one line and an exit status.
 #include <fmt/format.h>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -82,6 +84,15 @@ void say(std::string what) {
   tell(fmt::format("gih: {}\n", what));
 }
 
+/// Sequences of thousands of tokens take and free megabytes each. glibc gives such blocks back to
+/// the system at once, and getting them again costs more than what is computed in them.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // bytes; larger blocks still go back
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 /// Exit status of the work, whatever it throws.
 template <class Work>
 int guarded(const Work& work) {
@@ -130,6 +141,7 @@ int run_on_ranks(Ranks& ranks, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   namespace cli = gih::cli;
+  cli::keep_freed_memory();
   return cli::guarded([&] {
     const auto ranks = cli::start_ranks();
     return ranks ? cli::run_on_ranks(*ranks, argc, argv) : cli::run_checked(argc, argv);
