@@ -47,9 +47,10 @@ def draw(found):
     axes.bar(names, information, color=style.SECOND, label="information lost",
              yerr=[found.of(name, "information_error") for name in names],
              error_kw={"elinewidth": 0.8})
-    axes.bar(names, reading, bottom=information, color="#56B4E9", label="lost in reading")
+    axes.bar(names, reading, bottom=information, color="#56B4E9", label="lost in reading",
+             yerr=[found.of(name, "total_error") for name in names], error_kw={"elinewidth": 0.8})
     for place, value in enumerate(information):
-        axes.text(place, information[place] + reading[place] + 0.008, f"{value:.1g}", ha="center",
+        axes.text(place, information[place] + reading[place] + 0.022, f"{value:.1g}", ha="center",
                   fontsize=7, color=style.SECOND)
     axes.grid(axis="x", visible=False)
     axes.set_ylabel("KL from Bayes, nats")

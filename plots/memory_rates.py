@@ -62,9 +62,10 @@ def draw_ages(axes, found):
     rows = found.rates.of(scale=SCALE, rate=RATE)
     for name in ("mean", "decimate", "most-used", "conv"):
         label, colour, marker = COMPRESSORS[name]
-        mass = [rows.one(f"mass_{part}_{age}", compressor=name) for part, age in buckets]
-        axes.plot(range(18), mass, color=colour, marker=marker, markersize=3, linewidth=1,
-                  label=label)
+        mass, error = ([rows.one(f"mass_{part}_{age}{ending}", compressor=name)
+                        for part, age in buckets] for ending in ("", "_error"))
+        axes.errorbar(range(18), mass, error, color=colour, marker=marker, markersize=3, linewidth=1,
+                      elinewidth=0.8, label=label)
     items = [rows.one(f"items_{part}_{age}", compressor="mean") for part, age in buckets]
     axes.step(range(18), items, where="mid", color="black", linewidth=1, label="share of items",
               linestyle=(0, (1, 1.2)))

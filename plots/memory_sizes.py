@@ -41,7 +41,12 @@ def draw_both(axes, table):
     memory, compressed = np.unique(table["slots"]), np.unique(table["compressed-slots"])
     grid = np.array([[table.one("kl_unc", slots=m, compressed_slots=c) for m in memory]
                      for c in compressed])
+    errors = np.array([[table.one("kl_unc_error", slots=m, compressed_slots=c) for m in memory]
+                       for c in compressed])
     style.draw_table(axes, grid, grid.max())
+    for (row, column), error in np.ndenumerate(errors):
+        axes.text(column, row - 0.32, f"\N{PLUS-MINUS SIGN}{error:.3f}", ha="center", va="center",
+                  fontsize=5, color="white" if grid[row, column] > 0.6 * grid.max() else "black")
     axes.invert_yaxis()
     axes.set_xticks(range(len(memory)), [f"{value:g}" for value in memory])
     axes.set_yticks(range(len(compressed)), [f"{value:g}" for value in compressed])

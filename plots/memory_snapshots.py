@@ -24,9 +24,10 @@ def draw(found):
     axes = panels[0, 0]
     for scale, (colour, marker) in SCALES.items():
         rows = found.local.of(scale=scale, snap_k=0)
-        values = [rows[f"sigma_{j}"][0] for j in range(1, 10)]
-        axes.plot(range(1, 10), values, color=colour, marker=marker, markersize=4,
-                  label=f"$a$ = {scale:g}")
+        values, errors = ([rows[f"sigma_{j}{ending}"][0] for j in range(1, 10)]
+                          for ending in ("", "_error"))
+        axes.errorbar(range(1, 10), values, errors, color=colour, marker=marker, markersize=4,
+                      elinewidth=0.8, label=f"$a$ = {scale:g}")
     axes.set_yscale("log")
     axes.set_xticks(range(1, 10))
     axes.set_xlabel("singular value")
@@ -35,17 +36,16 @@ def draw(found):
     axes = panels[0, 1]
     for scale, (colour, marker) in SCALES.items():
         rows = found.local.of(scale=scale)
-        k, free, soft = rows.sorted("snap-k", "floor_free", "floor_softmax")
-        axes.plot(k, free, color=colour, linestyle=(0, (4, 1.5)), linewidth=1,
-                  label=f"floor, $a$ = {scale:g}")
-        axes.plot(k, soft, color=colour, linestyle=(0, (1, 1.2)), linewidth=1,
-                  label="softmax floor")
-        curve(axes, rows, "snap-k", "kl_unc", "KL", colour, marker)
+        curve(axes, rows, "snap-k", "floor_free", f"floor, $a$ = {scale:g}", colour, "",
+              linestyle=(0, (4, 1.5)))
+        curve(axes, rows, "snap-k", "floor_softmax", "softmax floor", colour, "",
+              linestyle=(0, (1, 1.2)))
+        curve(axes, rows, "snap-k", "kl_unc", "KL in nats", colour, marker)
     axes.set_xscale("symlog", linthresh=1)
     tick(axes, np.unique(found.local["snap-k"]))
     axes.set_ylim(0, 1.65)
     axes.set_xlabel("local items $k$")
-    axes.set_title("(b) floors, and KL in nats, of mean snapshots")
+    axes.set_title("(b) of means: KL, and floors of error$^2$")
     axes.legend(ncols=2, loc="upper right", columnspacing=1)
     for axes, table, x, title, label in (
             (panels[1, 0], found.overlap, "snap-overlap", "(c) overlap", "tokens shared $|O|$"),
@@ -65,10 +65,10 @@ def draw(found):
     axes = panels[2, 1]
     for scale, (colour, marker) in SCALES.items():
         rows = found.local.of(scale=scale)
-        curve(axes, rows, "snap-k", "participation", f"1 / sum of squares, $a$ = {scale:g}", colour,
+        curve(axes, rows, "snap-k", "participation", fr"$1/\sum\beta^2$, $a$ = {scale:g}", colour,
               marker)
-        k, above = rows.sorted("snap-k", "segments_above_0.01")
-        axes.plot(k, above, color=colour, linestyle=(0, (1, 1.2)), label="above 0.01")
+        curve(axes, rows, "snap-k", "segments_above_0.01", "above 0.01", colour, "",
+              linestyle=(0, (1, 1.2)))
     axes.set_xscale("symlog", linthresh=1)
     tick(axes, np.unique(found.local["snap-k"]))
     axes.set_ylim(0, 14)

@@ -3,7 +3,7 @@
 (a) Loss over steps of Adam, relative to its start: attention reconstruction (AR), with log Z (AR-Z),
 auto-encoding (AE); (b) the squared error of log Z meanwhile; (c) length of the gradient of the
 cross-entropy when compressed slots older than U segments are constants, one level of compressed memory
-and two; (d) KL from the uncompressed answer, and attention on the compressed memory.
+and two, mean and deviation over steps; (d) KL from the uncompressed answer, and attention on the compressed memory.
 Writes memory_training.png, memory_training.pdf and verdict.txt, and prints the verdicts.
 """
 
@@ -20,12 +20,13 @@ SHARE = 0.9  # items that are compressed
 
 
 def smooth(values, width=25):
-    """Means of neighbours: single batches are noisy."""
+    """Means of neighbours and their standard errors: single batches are noisy."""
     count = len(values) // width * width
     if not count:
-        return np.arange(len(values)), values
-    return (np.arange(count).reshape(-1, width).mean(1),
-            values[:count].reshape(-1, width).mean(1))
+        return np.arange(len(values)), values, np.zeros(len(values))
+    parts = values[:count].reshape(-1, width)
+    return (np.arange(count).reshape(-1, width).mean(1), parts.mean(1),
+            parts.std(1, ddof=1) / np.sqrt(width))
 
 
 def draw(found):
@@ -36,10 +37,11 @@ def draw(found):
             label, colour = LOSSES[name]
             rows = found.curves.of(train=name)
             steps, values = rows.sorted("step", field)
-            at, mean = smooth(values)
+            at, mean, error = smooth(values)
             start = mean[0] if field == "loss" else 1
             step = steps[1] - steps[0] if len(steps) > 1 else 1
-            axes.plot(at * step, mean / start, label=label, color=colour)
+            axes.errorbar(at * step, mean / start, error / start, label=label, color=colour,
+                          elinewidth=0.8)
         axes.set_xlabel("step of Adam")
         axes.set_ylim(0)
         axes.legend()
