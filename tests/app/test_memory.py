@@ -138,7 +138,7 @@ class Memory(cli.Folder):
                 (("run", "grid.ini", "--memory.system", "snaptra", "--memory.snap-overlap", 10),
                  ("overlap of segments = 10", "10 tokens")),
                 (("run", "grid.ini", "--data.validation", 1), ("data.validation = 1", "at least 2")),
-                (("walk", "grid.ini"), ("memory walk", "run, train or split")),
+                (("walk", "grid.ini"), ("memory walk", "run, train, split")),
                 (("run", "none.ini"), ("none.ini",))]:
             line = self.line("memory", *arguments, "-o", "t.h5", status=2)
             for word in words:

@@ -162,7 +162,8 @@ std::vector<Option> all_options() {
 
 const Command information_command{
     "information",
-    "prints standard and modified chi-square information of every subset, S* and the gap",
+    "prints standard and modified chi-square information of every subset, S* and the gap; or what "
+    "the past tells of a token",
     "",
     true,
     all_options(),

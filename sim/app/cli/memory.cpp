@@ -170,14 +170,17 @@ struct Action {
 };
 constexpr Action actions[] = {{"run", run_point}, {"train", train_point}, {"split", split_point}};
 
-int run_actions(const Arguments& arguments, const char* command,
+/// The first `count` actions are those of the command.
+int run_actions(const Arguments& arguments, const char* command, std::size_t count,
                 const std::vector<Assignment>& more) {
   const std::string& name = arguments.positional[0];
-  const auto action = std::find_if(std::begin(actions), std::end(actions),
-                                   [&](const Action& one) { return name == one.name; });
-  if (action == std::end(actions)) {
-    throw InputError(fmt::format("{} {}: must be run, train or split; the nearest is {}", command,
-                                 name, nearest_name(name, {"run", "train", "split"})));
+  const auto action =
+      std::find_if(actions, actions + count, [&](const Action& one) { return name == one.name; });
+  if (action == actions + count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.emplace_back(actions[i].name);
+    throw InputError(fmt::format("{} {}: must be one of {}; the nearest is {}", command, name,
+                                 fmt::join(names, ", "), nearest_name(name, names)));
   }
   Work work{grid_of(arguments, arguments.positional[1], more)};
   work.quiet = arguments.has("quiet");
@@ -221,39 +224,35 @@ int run_actions(const Arguments& arguments, const char* command,
 }
 
 int run_memory(const Arguments& arguments) {
-  return run_actions(arguments, "memory", {});
+  return run_actions(arguments, "memory", 3, {});
 }
 
 int run_snaptra(const Arguments& arguments) {
-  return run_actions(arguments, "snaptra", {{"memory.system", "snaptra", "gih snaptra"}});
+  return run_actions(arguments, "snaptra", 2, {{"memory.system", "snaptra", "gih snaptra"}});
 }
 
-const std::vector<Option>& options() {
-  static const std::vector<Option> all{
-      {"output,o", "FILE", "table to write, an HDF5 file: a row a point (train: a step)"},
-      {"kernels", "COUNT", "split: kernels of the mixture [8]"},
-      {"overwrite", "", "replace the table if it exists"},
-      {"quiet,q", "", "no progress"}};
-  return all;
-}
+const Option output{"output,o", "FILE",
+                    "table to write, an HDF5 file: a row a point (train: a step)"};
+const Option overwrite{"overwrite", "", "replace the table if it exists"};
+const Option quiet{"quiet,q", "", "no progress"};
 
 }  // namespace
 
 const Command memory_command{
     "memory",
-    "compressed memory of the second layer: run measures it, train trains its compressor, split "
-    "tells what of its loss is lost information",
+    "compresses the past of the second layer: run measures it, train trains the compressor, split "
+    "tells what of the loss is lost information",
     "ACTION GRID.ini",
     true,
-    options(),
+    {output, {"kernels", "COUNT", "split: kernels of the mixture [8]"}, overwrite, quiet},
     run_memory};
 
 const Command snaptra_command{
     "snaptra",
-    "snapshots of segments in place of it: run measures them, train trains their queries",
+    "sums segments of the past up by snapshots: run measures them, train trains their queries",
     "ACTION GRID.ini",
     true,
-    options(),
+    {output, overwrite, quiet},
     run_snaptra};
 
 }  // namespace gih::cli
