@@ -10,12 +10,12 @@ Usage: experiments/reproduce.sh [--again] NAME...|memory|all
 
 Reproduces figures of the paper: installs what is missing (apt-get), builds the program for this
 machine (some minutes), trains every configuration experiments/NAME/*.ini, runs every grid
-experiments/NAME/*.sweep (gih sweep run), measures more where there is an experiments/NAME/after.sh,
-draws the figure with plots/NAME.py (PNG, PDF, SVG) and prints a verdict for each of its claims. Asks
-nothing. Runs that exist are kept, whatever version of the program made them; an interrupted run goes
-on where it stopped. A FAIL or a failed run does not keep the other experiments from being made; of
-several a summary comes last. report.html in the folder of the results shows all experiments that are
-there. "memory" stands for all whose names begin so.
+experiments/NAME/*.sweep (gih sweep run), measures more where there is an experiments/NAME/after.sh
+(gih memory on its grids *.memory), draws the figure with plots/NAME.py (PNG, PDF, SVG) and prints a
+verdict for each of its claims. Asks nothing. Runs that exist are kept, whatever version of the
+program made them; an interrupted run goes on where it stopped. A FAIL or a failed run does not keep
+the other experiments from being made; of several a summary comes last. report.html in the folder of
+the results shows all experiments that are there. "memory" stands for all whose names begin so.
 
   --again   train anew, replacing earlier results
   --list    the names

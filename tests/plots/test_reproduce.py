@@ -134,7 +134,8 @@ class Reproduce(unittest.TestCase):
     def test_every_experiment_has_configurations_and_a_figure(self):
         for name in self.reproduce("--list", status=0)[0].split():
             folder = SOURCE / "experiments" / name
-            self.assertTrue([*folder.glob("*.ini"), *folder.glob("*.sweep")], name)
+            self.assertTrue([path for end in ("ini", "sweep", "memory")
+                             for path in folder.glob(f"*.{end}")], name)
             self.assertTrue((SOURCE / "plots" / f"{name}.py").exists(), name)
 
     def test_an_interrupted_run_goes_on(self):
