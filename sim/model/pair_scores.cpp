@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "gih/base/error.hpp"
 #include "lanes.hpp"
 
 namespace gih {
 namespace {
-
-Lanes load(const double* from) {
-  Lanes x;
-  std::memcpy(&x, from, sizeof x);
-  return x;
-}
-
-void store(const Lanes& x, double* to) {
-  std::memcpy(to, &x, sizeof x);
-}
 
 template <class Body>
 void each_element(Subset S, Body body) {
@@ -29,7 +18,11 @@ void each_element(Subset S, Body body) {
 }  // namespace
 
 PairScores::PairScores(const ModelSpec& model)
-    : H_(model.H), M_(model.M), codes_(model.d, model.M), subsets_(model.subsets()) {}
+    : H_(model.H),
+      M_(model.M),
+      codes_(model.d, model.M),
+      subsets_(model.subsets()),
+      along_(static_cast<Eigen::Index>(subsets_.size())) {}
 
 std::uint32_t PairScores::first_place(Lengths lengths) {
   const auto same = [&](const Lengths& known) {
@@ -143,11 +136,11 @@ std::span<const double> PairScores::forward(const Parameters& theta) {
   if (!same_w) update_products(theta.w);
   if (!same_w || at_.c != theta.c) {
     const std::size_t count = classes();
-    const Eigen::VectorXd p = theta.p();
+    p_ = theta.c.cwiseAbs2() / theta.C_D();
     s_.assign(count, 0.0);
     for (std::size_t S = 0; S < subsets_.size(); ++S) {
       const double* K = product_.data() + S * count;
-      const double weight = p[static_cast<Eigen::Index>(S)];
+      const double weight = p_[static_cast<Eigen::Index>(S)];
       for (std::size_t k = 0; k < count; ++k) s_[k] += weight * K[k];
     }
   }
@@ -157,19 +150,13 @@ std::span<const double> PairScores::forward(const Parameters& theta) {
 
 void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters& gradient) {
   const std::size_t count = classes();
-  const Eigen::VectorXd p = at_.p();
   if (blocks.c) {
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(p.size());  // sum over classes of dL/ds K_S
-    for (std::size_t S = 0; S < subsets_.size(); ++S) {
-      const double* K = product_.data() + S * count;
-      double sum = 0.0;
-      for (std::size_t k = 0; k < count; ++k) sum += ds[k] * K[k];
-      along[static_cast<Eigen::Index>(S)] = sum;
-    }
-    const double mean = p.dot(along);
-    for (Eigen::Index S = 0; S < p.size(); ++S) {
-      gradient.c[S] += 2.0 * at_.c[S] / at_.C_D() * (along[S] - mean);
-    }
+    // Sum over classes of dL/ds K_S, and its mean over p.
+    for (std::size_t S = 0; S < subsets_.size(); ++S)
+      along_[static_cast<Eigen::Index>(S)] = dot(ds, {product_.data() + S * count, count});
+    const double mean = p_.dot(along_);
+    const double factor = 2.0 / at_.C_D();
+    gradient.c.array() += factor * at_.c.array() * (along_.array() - mean);
   }
   if (!blocks.w) return;
   rate_.assign(static_cast<std::size_t>(H_) * count, 0.0);
@@ -178,7 +165,7 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
     double* rate = rate_.data() + static_cast<std::size_t>(h) * count;
     for (std::size_t S = 0; S < subsets_.size(); ++S) {
       if (!(subsets_[S] >> h & 1U)) continue;
-      std::fill(term_.begin(), term_.end(), p[static_cast<Eigen::Index>(S)]);
+      std::fill(term_.begin(), term_.end(), p_[static_cast<Eigen::Index>(S)]);
       each_element(subsets_[S] & ~(Subset{1} << h), [&](int other) {
         const double* inner = inner_.data() + static_cast<std::size_t>(other) * count;
         for (std::size_t k = 0; k < count; ++k) term_[k] *= inner[k];
@@ -192,10 +179,14 @@ void PairScores::backward(std::span<const double> ds, Blocks blocks, Parameters&
   for (std::size_t first = 0; first < static_cast<std::size_t>(H_); first += lanes) {
     double* derivative = place_.data() + first * places;
     const std::size_t heads = std::min(lanes, static_cast<std::size_t>(H_) - first);
+    // All classes first: what has just been stored by halves cannot be read as a whole at once.
+    by_class_.assign(count * lanes, 0.0);
+    for (std::size_t h = 0; h < heads; ++h) {
+      for (std::size_t k = 0; k < count; ++k)
+        by_class_[k * lanes + h] = rate_[(first + h) * count + k];
+    }
     for (std::size_t k = 0; k < count; ++k) {
-      double of_heads[lanes]{};
-      for (std::size_t h = 0; h < heads; ++h) of_heads[h] = rate_[(first + h) * count + k];
-      const Lanes r = load(of_heads);
+      const Lanes r = load(by_class_.data() + k * lanes);
       for (std::size_t e = first_match_[k]; e < first_match_[k + 1]; ++e) {
         double* at = derivative + match_[e] * lanes;
         store(load(at) + r, at);

@@ -125,7 +125,8 @@ class ReferenceEngine : public Objective {
     return sum;
   }
 
-  Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) override {
+  void evaluate_into(const Parameters& theta, Blocks blocks, bool with_loss,
+                     Evaluation& result) override {
     check_parameters(model_, theta);
     double sum = 0.0;
     Eigen::VectorXd derivative = Eigen::VectorXd::Zero(variables(theta, blocks));
@@ -136,8 +137,8 @@ class ReferenceEngine : public Objective {
       // Empty when the target law is 0 everywhere: a constant.
       if (value.derivatives().size() > 0) derivative += question.weight * value.derivatives();
     }
-    return {with_loss ? sum : std::numeric_limits<double>::quiet_NaN(),
-            to_blocks(derivative, zero_parameters(model_), blocks)};
+    result = {with_loss ? sum : std::numeric_limits<double>::quiet_NaN(),
+              to_blocks(derivative, zero_parameters(model_), blocks)};
   }
 
  private:

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "chunk_work.hpp"
 #include "gih/base/error.hpp"
 #include "gih/model/scores.hpp"
+#include "lanes.hpp"
 #include "question_rows.hpp"
 #include "shared_blocks.hpp"
 
@@ -50,7 +52,8 @@ class TableEngine final : public Objective {
 
   double loss(const Parameters& theta) override { return evaluate(theta, {}, true).loss; }
 
-  Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) override {
+  void evaluate_into(const Parameters& theta, Blocks blocks, bool with_loss,
+                     Evaluation& result) override {
     s_ = scores_->forward(theta);
     a_ = theta.a;
     exponentials();
@@ -62,12 +65,10 @@ class TableEngine final : public Objective {
     }
     work_->run(e_, mode, chunk_loss_.data(), chunk_sum_.data());
     if (sharing_.ranks) collect(mode);
-    Evaluation result;
     result.gradient = zero_;
-    for (const double part : chunk_loss_) result.loss += part;
-    if (!with_loss) result.loss = std::numeric_limits<double>::quiet_NaN();
+    result.loss = with_loss ? std::accumulate(chunk_loss_.begin(), chunk_loss_.end(), 0.0)
+                            : std::numeric_limits<double>::quiet_NaN();
     if (with_gradient) gather(blocks, result.gradient);
-    return result;
   }
 
  private:
@@ -80,8 +81,9 @@ class TableEngine final : public Objective {
     }
     careful_ = !(high - low <= safe_spread);
     e_.resize(s_.size());
-    for (std::size_t k = 0; k < s_.size(); ++k)
-      e_[k] = careful_ ? a_ * s_[k] : std::exp(a_ * s_[k] - high);
+    const double largest = careful_ ? 0.0 : high;
+    for (std::size_t k = 0; k < s_.size(); ++k) e_[k] = a_ * s_[k] - largest;
+    if (!careful_) exp_each(e_);
   }
 
   void order(Order::Kind kind, std::uint32_t flags = 0) {
@@ -112,9 +114,7 @@ class TableEngine final : public Objective {
     if (!careful_) {
       for (std::size_t k = 0; k < ds_.size(); ++k) ds_[k] *= e_[k];
     }
-    if (blocks.a) {
-      for (std::size_t k = 0; k < ds_.size(); ++k) gradient.a += ds_[k] * s_[k];
-    }
+    if (blocks.a) gradient.a = dot(ds_, s_);
     if (!blocks.c && !blocks.w && !blocks.qkv) return;
     for (double& d : ds_) d *= a_;
     scores_->backward(ds_, blocks, gradient);

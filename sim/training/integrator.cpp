@@ -56,14 +56,16 @@ bool gradient_descent(StageRun& run) {
     due = std::upper_bound(steps.begin(), steps.end(), run.state.step);
   }
   const auto is_due = [&] { return due != steps.end() && *due == run.state.step; };
+  Evaluation at;  // this and the next parameters keep their memory from step to step
+  Parameters next;
   while (run.state.step < run.stage.epochs) {
     const bool with_loss = is_due();
-    const Evaluation at = run.train.evaluate(run.state.theta, run.stage.trains, with_loss);
+    run.train.evaluate_into(run.state.theta, run.stage.trains, with_loss, at);
     if (with_loss) {
       row(at.loss);
       ++due;
     }
-    Parameters next = run.state.theta;
+    next = run.state.theta;
     add(next, -rate, at.gradient, run.stage.trains);
     if (!next.c.allFinite()) fail(run, "c after the step is not finite", smaller);
     if (!next.w.allFinite()) fail(run, "w after the step is not finite", smaller);
@@ -73,7 +75,7 @@ bool gradient_descent(StageRun& run) {
         fail(run, fmt::format("{} after the step is not finite", matrix.name), smaller);
       }
     }
-    run.state.theta = std::move(next);
+    std::swap(run.state.theta, next);
     ++run.state.step;
     run.state.time = static_cast<double>(run.state.step) * rate;
     if (!run.observer(run.state)) return false;

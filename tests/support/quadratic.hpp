@@ -30,15 +30,14 @@ class Quadratic : public Objective {
            0.5 * curvature_.a * a * a;
   }
 
-  Evaluation evaluate(const Parameters& at, Blocks blocks, bool with_loss) override {
+  void evaluate_into(const Parameters& at, Blocks blocks, bool with_loss,
+                     Evaluation& result) override {
     asked = blocks;
-    Evaluation result;
     result.loss = with_loss ? loss(at) : std::numeric_limits<double>::quiet_NaN();
     // All blocks, whatever was asked for: a stage must not touch the others.
     result.gradient.w = curvature_.w.cwiseProduct(at.w - target_.w);
     result.gradient.c = curvature_.c.cwiseProduct(at.c - target_.c);
     result.gradient.a = curvature_.a * (at.a - target_.a);
-    return result;
   }
 
   /// Parameters after `steps` steps of size `rate` in the blocks that are trained.

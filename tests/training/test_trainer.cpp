@@ -74,13 +74,13 @@ struct Broken : Quadratic {
   double loss(const Parameters& theta) override {
     return what_ == "loss" && ++looks_ >= at_ ? value_ : Quadratic::loss(theta);
   }
-  Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) override {
-    Evaluation result = Quadratic::evaluate(theta, blocks, with_loss);
-    if (what_ == "loss" || ++looks_ < at_) return result;
+  void evaluate_into(const Parameters& theta, Blocks blocks, bool with_loss,
+                     Evaluation& result) override {
+    Quadratic::evaluate_into(theta, blocks, with_loss, result);
+    if (what_ == "loss" || ++looks_ < at_) return;
     if (what_ == "c") result.gradient.c(nS - 1) = value_;
     if (what_ == "w") result.gradient.w(H - 1, M - 1) = value_;
     if (what_ == "a") result.gradient.a = value_;
-    return result;
   }
 
  private:

@@ -28,7 +28,14 @@ class Objective {
   virtual double loss(const Parameters& theta) = 0;
 
   /// Gradient with respect to `blocks`; the loss too when `with_loss`.
-  virtual Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) = 0;
+  Evaluation evaluate(const Parameters& theta, Blocks blocks, bool with_loss) {
+    Evaluation result;
+    evaluate_into(theta, blocks, with_loss, result);
+    return result;
+  }
+  /// The same, into a result of any contents; one of the last call needs no more memory.
+  virtual void evaluate_into(const Parameters& theta, Blocks blocks, bool with_loss,
+                             Evaluation& result) = 0;
 };
 
 }  // namespace gih

@@ -62,11 +62,14 @@ class PairScores final : public Scores {
   std::vector<double> inner_;    // H x classes: <v^(h), v'^(h)>
   std::vector<double> product_;  // nS x classes: K_S
   std::vector<double> s_;        // classes
+  Eigen::VectorXd p_;            // p_S
 
   std::vector<double> place_;  // groups of heads x places x 8: sigma_i sigma'_j, or dL/d of it
 
   // Of a call of backward:
+  Eigen::VectorXd along_;            // nS: sum over classes of dL/ds K_S
   std::vector<double> rate_, term_;  // H x classes: dL/d<v^(h), v'^(h)>; a subset's part of one
+  std::vector<double> by_class_;     // classes x 8: rates of eight heads side by side
   std::vector<double> dsigma_;       // (M+1) x H x M
 };
 
