@@ -7,16 +7,6 @@
 namespace gih {
 namespace {
 
-double sum_lanes(const Lanes& v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
-
-Lanes exp(const Lanes& x) {
-  Lanes result{};
-  for (std::size_t lane = 0; lane < lanes; ++lane) result.set(lane, std::exp(x[lane]));
-  return result;
-}
-
 Lanes sum_of(const Lanes* planes, std::size_t count) {
   Lanes sum = planes[0];
   for (std::size_t p = 1; p < count; ++p) sum += planes[p];
@@ -116,19 +106,22 @@ void BlockPass::forward(const QuestionBlock& block, const Count* counts, Lanes* 
     }
   };
   for (std::size_t p = 0; p < block.planes; ++p) {
-    Lanes even{}, odd{};  // two sums, so that an addition need not wait for the one before
+    Lanes sum[4]{};  // so that an addition need not wait for the one before
     std::size_t i = run[p];
     const std::size_t last = run[p + 1];
-    for (; i + 1 < last; i += 2) {
-      even += term(i);
-      odd += term(i + 1);
+    for (; i + 3 < last; i += 4) {
+      sum[0] += term(i);
+      sum[1] += term(i + 1);
+      sum[2] += term(i + 2);
+      sum[3] += term(i + 3);
     }
-    if (i < last) even += term(i);
-    planes[p] = even + odd;
+    for (; i < last; ++i) sum[0] += term(i);
+    planes[p] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 }
 
-/// Adds n dL/dE (n E dL/dE when careful) to the sums of the classes.
+/// Adds n dL/dE (n E dL/dE when careful) to the sums of the classes. Planes alternate between two
+/// sums, because a class recurs from plane to plane sooner than what was stored can be read again.
 template <bool careful, class Count>
 void BlockPass::backward(const QuestionBlock& block, const Count* counts, const Lanes* planes,
                          const Lanes* E) {
@@ -136,13 +129,21 @@ void BlockPass::backward(const QuestionBlock& block, const Count* counts, const 
   const std::size_t* run = blocks_.runs.data() + block.first_run;
   for (std::size_t p = 0; p < block.planes; ++p) {
     const Lanes g = planes[p];
-    for (std::size_t i = run[p]; i < run[p + 1]; ++i) {
+    const auto term = [&](std::size_t i) {
       if constexpr (careful) {
-        sum_[of[i]] += g * widened(counts[i]) * E[i - run[0]];
+        return g * widened(counts[i]) * E[i - run[0]];
       } else {
-        sum_[of[i]] += g * widened(counts[i]);
+        return g * widened(counts[i]);
       }
+    };
+    Lanes* sum = sum_.data() + (p % 2) * e_.size();
+    std::size_t i = run[p];
+    const std::size_t last = run[p + 1];
+    for (; i + 3 < last; i += 4) {
+      const Lanes terms[4]{term(i), term(i + 1), term(i + 2), term(i + 3)};
+      for (std::size_t j = 0; j < 4; ++j) sum[of[i + j]] += terms[j];
     }
+    for (; i < last; ++i) sum[of[i]] += term(i);
   }
 }
 
@@ -186,7 +187,7 @@ double BlockPass::run(std::size_t c, std::span<const double> e, PassMode mode, d
   const std::size_t count = chunk.last_class - chunk.first_class;
   for (std::size_t k = 0; k < count; ++k) {
     e_[k] = e[blocks_.chunk_class[chunk.first_class + k]];
-    sum_[k] = Lanes{};
+    sum_[k] = sum_[e_.size() + k] = Lanes{};
   }
   const auto run_all = [&](const auto* counts) {
     mode.careful ? run_blocks<true>(chunk, counts) : run_blocks<false>(chunk, counts);
@@ -196,7 +197,7 @@ double BlockPass::run(std::size_t c, std::span<const double> e, PassMode mode, d
   } else {
     run_all(blocks_.short_counts.data());
   }
-  for (std::size_t k = 0; k < count; ++k) sum[k] = sum_lanes(sum_[k]);
+  for (std::size_t k = 0; k < count; ++k) sum[k] = sum_lanes(sum_[k] + sum_[e_.size() + k]);
   return sum_lanes(loss_);
 }
 

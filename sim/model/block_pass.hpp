@@ -23,7 +23,7 @@ class BlockPass {
         blocks_(blocks),
         E_(group * blocks.most_entries),
         e_(blocks.largest_chunk),
-        sum_(blocks.largest_chunk),
+        sum_(2 * blocks.largest_chunk),
         planes_(group * blocks.most_planes),
         exp_y_(blocks.most_planes) {}
 
@@ -56,7 +56,7 @@ class BlockPass {
   Lanes loss_{};
   std::vector<Lanes> E_;       // group x most entries of a block, filled when careful
   std::vector<double> e_;      // classes of the chunk
-  std::vector<Lanes> sum_;     // classes of the chunk
+  std::vector<Lanes> sum_;     // 2 x classes of the chunk
   std::vector<Lanes> planes_;  // group x most planes
   std::vector<Lanes> exp_y_;   // planes
 };

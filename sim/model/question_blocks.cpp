@@ -196,7 +196,7 @@ void shorten(QuestionBlocks& packed) {
 /// Cuts the blocks into chunks of about as many entries each. Their number depends on the blocks
 /// alone, and is a power of two, which threads share evenly.
 void cut_chunks(QuestionBlocks& packed) {
-  constexpr std::size_t blocks_a_chunk = 48;
+  constexpr std::size_t blocks_a_chunk = 96;
   constexpr std::size_t most_chunks = 256;
   const std::size_t blocks = packed.blocks.size();
   const std::size_t count =
