@@ -48,6 +48,7 @@ class Report(unittest.TestCase):
         for line in ("| read the layout | 6.0 | 10.00 |",  # 6e5 bytes at 1e11 a second
                      "| multiply and add | 20.0 | 3.00 |",
                      "| add into the classes' sums | 15.0 | 4.00 |",
+                     "| two phases, each its slowest | 25.0 | 2.40 |",  # 10 and 15
                      "| read, widen, multiply, add, store | 40.0 | 1.50 |",
                      "| two threads against one, stage that trains w | 1.50 |",
                      "| the three stages, gd against flow | 40.0 |",
